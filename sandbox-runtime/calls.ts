@@ -1,0 +1,226 @@
+// The promise table: a call leaves as one line, its settlement resolves the promise that the program holds. The program
+// never sees an id, a resolver or another call's arguments. Not here: which names lead to a call (tools.ts).
+import type { CallFailure } from '../src/protocol/errors.ts';
+import { decodeValue, encodeValue, type WireValue } from '../src/protocol/values.ts';
+import type { Outbox } from './outbox.ts';
+import {
+  ErrorConstructor,
+  list,
+  MapConstructor,
+  MapPrototypeDelete,
+  MapPrototypeGet,
+  MapPrototypeGetSize,
+  MapPrototypeSet,
+  ObjectCreate,
+  ObjectDefineProperty,
+  ObjectSetPrototypeOf,
+  PromiseConstructor,
+  PromisePrototype,
+  ProxyConstructor,
+  ReflectGet,
+  ReflectHas,
+  TypeErrorConstructor,
+  WeakMapConstructor,
+  WeakMapPrototypeGet,
+  WeakMapPrototypeSet,
+} from './primordials.ts';
+import { programFrames } from './stack.ts';
+
+/** One call that the program made. */
+interface Call {
+  readonly path: string;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  /** Made at the call, so that a rejection points at the program's own line; filled in when it is needed. */
+  readonly error: Error;
+  /** Whether the program has looked at the promise: awaited it, or called one of its methods. */
+  observed: boolean;
+  /** What the host said, and the program's frames, once it has failed. Copies: the program may change its error. */
+  failure?: CallFailure;
+  stack: string;
+}
+
+/** One entry of the array that the host posts. The shapes are the host's own; see src/protocol/messages.ts. */
+export type Settlement = readonly [id: number, kind: 0 | 1 | 2, payload: unknown];
+
+export interface Calls {
+  /** Makes a call and returns the promise for the program. Everything that goes wrong is a rejection, as awaiting code expects. */
+  invoke(index: number, path: string, input: unknown): Promise<unknown>;
+  /** A promise that is already rejected, for what is refused before it leaves; its error points at the program's line. */
+  refuse(path: string, failure: CallFailure): Promise<unknown>;
+  settle(settlement: Settlement): void;
+  /** Calls that the host has not answered yet. */
+  pending(): number;
+  /** Failed calls whose promises nobody has looked at. */
+  unobservedFailures(): readonly { message: string; stack: string }[];
+  begin(limits: { calls: number; argumentBytes: number }): void;
+  /** Ends all calling: what is called from now on never leaves and never settles. */
+  end(): void;
+}
+
+export function createCalls(outbox: Outbox): Calls {
+  const table = new MapConstructor<number, Call>();
+  const records = new WeakMapConstructor<object, Call>();
+  const failed = list<Call>();
+  const promisePrototype = callPromisePrototype(records);
+  let lastId = 0;
+  let allowed = 0;
+  let argumentBytes = 0;
+  let ended = false;
+
+  function register(path: string): { call: Call; promise: Promise<unknown> } {
+    let resolve!: (value: unknown) => void;
+    let reject!: (error: unknown) => void;
+    const promise = new PromiseConstructor((res: (value: unknown) => void, rej: (error: unknown) => void) => {
+      resolve = res;
+      reject = rej;
+    }) as Promise<unknown>;
+    const call: Call = { path, resolve, reject, error: new ErrorConstructor() as Error, observed: false, stack: '' };
+    ObjectSetPrototypeOf(promise, promisePrototype);
+    WeakMapPrototypeSet(records, promise, call);
+    return { call, promise };
+  }
+
+  function fail(call: Call, failure: CallFailure): void {
+    const { error } = call;
+    call.failure = failure;
+    call.stack = programFrames(error.stack);
+    dress(error, failure, call.stack);
+    call.reject(error);
+    if (!call.observed) failed[failed.length] = call;
+  }
+
+  return {
+    invoke(index, path, input) {
+      const { call, promise } = register(path);
+      let wire: WireValue;
+      try {
+        wire = input === undefined ? EMPTY : encodeValue(input);
+      } catch (error) {
+        const unserializable = (error as { name?: unknown } | undefined)?.name === 'UnserializableError';
+        if (!unserializable) {
+          // A getter, proxy or toJSON of the program threw: its own error, unchanged.
+          call.reject(error);
+          return promise;
+        }
+        fail(call, {
+          name: 'TypeError',
+          code: 'input_invalid',
+          message: `Tool \`${path}\` was called with a value that cannot cross: ${(error as Error).message}`,
+        });
+        return promise;
+      }
+      if (ended) return promise;
+      if (wire.text.length > argumentBytes) {
+        fail(call, {
+          name: 'RangeError',
+          code: 'limit_exceeded',
+          message: `Tool \`${path}\` was called with ${wire.text.length} bytes of arguments; the limit \`argumentBytes\` is ${argumentBytes}. Pass less, or in parts.`,
+        });
+        return promise;
+      }
+      // The host counts too and ends the program at the first call over the limit; those after it stay here.
+      if (lastId > allowed) return promise;
+      const id = ++lastId;
+      MapPrototypeSet(table, id, call);
+      outbox.add(`call ${id} ${index} ${wire.mode} ${wire.text}`);
+      return promise;
+    },
+    refuse(path, failure) {
+      const { call, promise } = register(path);
+      fail(call, failure);
+      return promise;
+    },
+    settle(settlement) {
+      const id = settlement[0];
+      const call = MapPrototypeGet(table, id);
+      if (call === undefined) return;
+      MapPrototypeDelete(table, id);
+      switch (settlement[1]) {
+        case 0:
+          call.resolve(settlement[2]);
+          return;
+        case 1:
+          call.resolve(decodeValue({ mode: 'T', text: settlement[2] as string }));
+          return;
+        case 2:
+          fail(call, settlement[2] as CallFailure);
+          return;
+      }
+    },
+    pending: () => MapPrototypeGetSize(table),
+    unobservedFailures() {
+      const failures = list<{ message: string; stack: string }>();
+      for (let i = 0; i < failed.length; i++) {
+        const call = failed[i] as Call;
+        if (call.observed) continue;
+        const { message } = call.failure as CallFailure;
+        failures[failures.length] = { message: `A call of \`${call.path}\` that was never awaited failed: ${message}`, stack: call.stack };
+      }
+      return failures;
+    },
+    begin(limits) {
+      allowed = limits.calls;
+      argumentBytes = limits.argumentBytes;
+    },
+    end() {
+      ended = true;
+    },
+  };
+}
+
+const EMPTY: WireValue = { mode: 'P', text: '{}' };
+
+/** Gives an error made at the call what the host said, and a stack of the program's own frames only. */
+function dress(error: Error, failure: CallFailure, stack: string): void {
+  hidden(error, 'name', failure.name);
+  hidden(error, 'message', failure.message);
+  hidden(error, 'stack', stack);
+  ObjectDefineProperty(error, 'code', { value: failure.code, writable: true, enumerable: true, configurable: true });
+  if (failure.details !== undefined)
+    ObjectDefineProperty(error, 'details', { value: failure.details, writable: true, enumerable: true, configurable: true });
+}
+
+function hidden(target: object, key: string, value: unknown): void {
+  ObjectDefineProperty(target, key, { value, writable: true, enumerable: false, configurable: true });
+}
+
+/** Names that libraries and engines look up on anything; answering them with an error would break honest code. */
+const PROBED = ObjectCreate(null) as Record<string, true>;
+PROBED['$$typeof'] = PROBED['asymmetricMatch'] = PROBED['nodeType'] = PROBED['inspect'] = true;
+
+/**
+ * The prototype of the promises that calls return. Every way of observing a promise reads its `constructor` (await,
+ * Promise.resolve) or calls a method, which reads it too: that is how we learn of promises nobody looked at. A property
+ * that promises do not have was meant for the awaited value, and says so.
+ */
+function callPromisePrototype(records: WeakMap<object, Call>): object {
+  const handler = ObjectCreate(null);
+  handler['get'] = (target: object, key: PropertyKey, receiver: unknown): unknown => {
+    if (typeof key !== 'string' || ReflectHas(target, key)) return ReflectGet(target, key, receiver);
+    const call = typeof receiver === 'object' && receiver !== null ? WeakMapPrototypeGet(records, receiver) : undefined;
+    if (call === undefined || PROBED[key] === true) return undefined;
+    if (key === 'toJSON')
+      throw new TypeErrorConstructor(
+        `\`${call.path}\` was called without \`await\`: what is written as JSON here is its promise; await it first.`,
+      );
+    throw new TypeErrorConstructor(
+      `\`${call.path}\` was called without \`await\`: a promise has no property \`${key}\`; write (await tools.${call.path}(…)).${key}.`,
+    );
+  };
+  const guard = new ProxyConstructor(ObjectCreate(PromisePrototype), handler as ProxyHandler<object>);
+  const prototype = ObjectCreate(guard);
+  ObjectDefineProperty(prototype, 'constructor', {
+    configurable: true,
+    enumerable: false,
+    get(this: object) {
+      const call = WeakMapPrototypeGet(records, this);
+      if (call !== undefined) call.observed = true;
+      return PromiseConstructor;
+    },
+    set(this: object, value: unknown) {
+      ObjectDefineProperty(this, 'constructor', { value, writable: true, enumerable: true, configurable: true });
+    },
+  });
+  return prototype;
+}

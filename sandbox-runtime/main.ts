@@ -1,0 +1,255 @@
+// The guest's own side of the gate, evaluated once before the boot image is taken. Its value is a function that is given
+// what the engine's driver offers and returns the bridge through which the driver enters. The bridge lives in the driver's
+// hands only: nothing of it is on the global object. Not here: the globals of a modern runtime (world/).
+import type { GuestError, Manifest, StartOptions } from '../src/protocol/messages.ts';
+import { decodeValue, encodeValue, type WireValue } from '../src/protocol/values.ts';
+import { type Calls, createCalls, type Settlement } from './calls.ts';
+import { describeError } from './failure.ts';
+import { createOutbox } from './outbox.ts';
+import {
+  DateNow,
+  ErrorConstructor,
+  JSONParse,
+  JSONStringify,
+  MathCeil,
+  ObjectDefineProperty,
+  ObjectKeys,
+  PromisePrototypeThen,
+  ReflectApply,
+} from './primordials.ts';
+import { programFrames } from './stack.ts';
+import { createStore } from './store.ts';
+import { createToolbox, type Toolbox } from './tools.ts';
+import { installWorld } from './world/world.ts';
+
+/** What the driver offers the guest: pure, synchronous functions over text. */
+interface Driver {
+  /** A service of the world: locale formatting, digests, random bytes. */
+  ask(service: string, argument: string): string;
+  /** Makes the global variable `exit`. */
+  bindExit(exit: (value?: unknown) => never): void;
+  /** Asks to be interrupted as soon as possible, uncatchably: the program has called `exit`. */
+  halt(): void;
+}
+
+/** How the driver enters the guest. Every entry runs under the program's deadline. */
+interface Bridge {
+  /** Makes the tools of a catalog; the catalog's image is taken after it. */
+  install(manifest: string): void;
+  /** Sets what is particular to one program. */
+  begin(options: string): void;
+  /** Calls the prepared program. */
+  run(program: () => unknown): void;
+  /** Takes settlements: a JSON array. */
+  receive(settlements: string): void;
+  /** Asked when no promise job is left: the turn's lines, or MORE when something was started that must run first. */
+  drain(): string;
+}
+
+/** What `begin` is given. */
+export interface BeginOptions {
+  readonly guest: StartOptions['guest'];
+  readonly timeZone: string;
+  readonly locale: string;
+  /** What earlier programs of the session stored: JSON of wire values by key. */
+  readonly store: string;
+  /** Tools that the program's text calls by a flat global name, as other systems spell them. */
+  readonly aliases: readonly (readonly [name: string, index: number])[];
+  readonly seed: readonly [number, number, number, number];
+}
+
+/** Tells the driver to run jobs and ask again. */
+const MORE = '\u0001';
+/** Warnings about calls that nobody looked at. */
+const MOST_WARNINGS = 20;
+/** A program that has completed waits at most this long for timers that it left behind. */
+const LINGER_MS = 5_000;
+
+type State =
+  | { type: 'running' }
+  | { type: 'completed'; value: unknown; at: number }
+  | { type: 'exited'; wire: WireValue }
+  | { type: 'failed'; thrown: unknown }
+  | { type: 'ended' };
+
+function boot(driver: Driver): Bridge {
+  const outbox = createOutbox();
+  const calls: Calls = createCalls(outbox);
+  const world = installWorld({
+    output: (level, text) => {
+      if (!hasEnded()) outbox.output(level, text);
+    },
+    ask: driver.ask,
+    now: DateNow,
+    uncaught: (error) => fail(error),
+    frames: (_error, stack) => programFrames(stack),
+  });
+  let state: State = { type: 'running' };
+  let valueBytes = 0;
+  let toolbox: Toolbox | undefined;
+
+  /** Code of the program may still run then: promise callbacks, getters of what it threw. Nothing that it says counts. */
+  const hasEnded = (): boolean => state.type !== 'running' && state.type !== 'completed';
+
+  function fail(thrown: unknown): void {
+    if (hasEnded()) return;
+    // Told when the turn ends, where there is stack enough: it may have failed for want of it.
+    state = { type: 'failed', thrown };
+    calls.end();
+  }
+
+  function tellFailure(thrown: unknown): void {
+    const error = describeError(thrown);
+    state = { type: 'ended' };
+    tellUnobserved();
+    outbox.endRecord('fail', { ...error });
+  }
+
+  function failAs(error: GuestError): void {
+    state = { type: 'ended' };
+    outbox.endRecord('fail', { ...error });
+  }
+
+  /** Ends the program with a value: last, so that whatever un-awaited calls still put into it is there. */
+  function complete(value: unknown): void {
+    calls.end();
+    let wire: WireValue;
+    try {
+      wire = encodeValue(value);
+    } catch (error) {
+      if ((error as { name?: unknown } | undefined)?.name !== 'UnserializableError') {
+        fail(error);
+        return;
+      }
+      const { message } = error as Error;
+      failAs({
+        kind: 'unserializable',
+        name: 'TypeError',
+        message: `The program's value cannot cross: ${message}`,
+        stack: '',
+        isError: true,
+      });
+      return;
+    }
+    finish(wire);
+  }
+
+  function finish(wire: WireValue): void {
+    if (wire.text.length > valueBytes) {
+      failAs({
+        kind: 'limit',
+        name: 'RangeError',
+        message: `The program's value is ${wire.text.length} bytes as JSON; the limit \`valueBytes\` is ${valueBytes}. Return only what is needed: filter, count or summarise first.`,
+        stack: '',
+        isError: true,
+      });
+      return;
+    }
+    state = { type: 'ended' };
+    tellUnobserved();
+    outbox.end(`done ${wire.mode} ${wire.text}`);
+  }
+
+  function tellUnobserved(): void {
+    const failures = calls.unobservedFailures();
+    for (let i = 0; i < failures.length && i < MOST_WARNINGS; i++)
+      outbox.addRecord('warn', failures[i] as { message: string; stack: string });
+  }
+
+  define('text', (value: unknown) => {
+    if (hasEnded()) return;
+    outbox.output('text', typeof value === 'string' ? value : (encodeOutput(value) ?? String(value)));
+  });
+
+  const store = createStore(outbox);
+  define('store', (key: unknown, value?: unknown): void => {
+    if (!hasEnded()) store.store(key, value);
+  });
+  define('load', store.load);
+
+  driver.bindExit((value?: unknown): never => {
+    if (state.type === 'running' || state.type === 'completed') {
+      const wire = encodeValue(value);
+      calls.end();
+      state = { type: 'exited', wire };
+      driver.halt();
+    }
+    throw new ErrorConstructor('exit');
+  });
+
+  return {
+    install(manifest) {
+      const { tools: entries, globals } = JSONParse(manifest) as Manifest;
+      toolbox = createToolbox(entries, calls);
+      define('tools', toolbox.tools);
+      define('codemode', toolbox.tools);
+      define('ALL_TOOLS', toolbox.allTools);
+      const names = ObjectKeys(globals);
+      for (let i = 0; i < names.length; i++) define(names[i] as string, decodeValue(globals[names[i] as string] as WireValue));
+    },
+    begin(text) {
+      const options = JSONParse(text) as BeginOptions;
+      valueBytes = options.guest.valueBytes;
+      outbox.begin(options.guest.outputBytes);
+      calls.begin(options.guest);
+      store.begin(options.store, options.guest.storeBytes);
+      for (let i = 0; i < options.aliases.length; i++) {
+        const alias = options.aliases[i] as readonly [string, number];
+        define(alias[0], toolbox?.stub(alias[1]));
+      }
+      world.begin({ timeZone: options.timeZone, locale: options.locale, seed: options.seed });
+    },
+    run(program) {
+      let promise: Promise<unknown>;
+      try {
+        promise = ReflectApply(program, undefined, []) as Promise<unknown>;
+        void PromisePrototypeThen(
+          promise,
+          (value: unknown) => {
+            if (state.type === 'running') state = { type: 'completed', value, at: DateNow() };
+          },
+          fail,
+        );
+      } catch (error) {
+        fail(error);
+      }
+    },
+    receive(text) {
+      if (text === '') return;
+      const settlements = JSONParse(text) as Settlement[];
+      for (let i = 0; i < settlements.length; i++) calls.settle(settlements[i] as Settlement);
+    },
+    drain() {
+      const now = DateNow();
+      const delay = world.timers.nextDelay(now);
+      if (state.type === 'running' || state.type === 'completed') {
+        if (delay === 0) {
+          world.timers.fire(now);
+          return MORE;
+        }
+        if (state.type === 'completed' && calls.pending() === 0) {
+          const lingers = world.timers.pendingOneShots() > 0 && delay !== undefined && now + delay <= state.at + LINGER_MS;
+          if (!lingers) complete(state.value);
+        }
+      }
+      // What was done above may have changed it, which the compiler does not know.
+      const current = state as State;
+      if (current.type === 'failed') tellFailure(current.thrown);
+      else if (current.type === 'exited') finish(current.wire);
+      else if (current.type !== 'ended' && delay !== undefined) outbox.add(`wake ${MathCeil(delay)}`);
+      return outbox.take();
+    },
+  };
+}
+
+/** A value as text for `text()`; JSON where it has some. */
+function encodeOutput(value: unknown): string | undefined {
+  return JSONStringify(value);
+}
+
+function define(name: string, value: unknown): void {
+  ObjectDefineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
+}
+
+// The bundle's value, taken by the driver.
+export default boot;

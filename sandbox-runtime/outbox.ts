@@ -1,0 +1,91 @@
+// What the guest has to say at the end of a turn: lines, counted as they are added so that a flood stops here first.
+// The host enforces the same limits again. Not here: what the lines mean (src/protocol/messages.ts).
+import type { OutputLevel } from '../src/protocol/messages.ts';
+import { JSONStringify, ObjectKeys, quote, StringPrototypeCharCodeAt, StringPrototypeSlice } from './primordials.ts';
+
+export interface Outbox {
+  /** Adds one line. The caller guarantees that it holds no newline. */
+  add(line: string): void;
+  /** Adds one line of a kind whose rest is JSON. */
+  addRecord(kind: 'warn', record: { readonly [name: string]: string | boolean }): void;
+  /** Ends the program with a record. */
+  endRecord(kind: 'fail', record: { readonly [name: string]: string | boolean }): void;
+  /** Adds a piece of output, cut or dropped where the program has used up its output. */
+  output(level: OutputLevel, text: string): void;
+  /** Adds the line that ends the program: what was dropped is told before it, since nothing comes after. */
+  end(line: string): void;
+  /** Everything since the last take, and empties the box. */
+  take(): string;
+  begin(outputBytes: number): void;
+}
+
+export function createOutbox(): Outbox {
+  let text = '';
+  let outputLeft = 0;
+  let dropped = 0;
+
+  function add(line: string): void {
+    text = text === '' ? line : `${text}\n${line}`;
+  }
+
+  function tellDropped(): void {
+    if (dropped > 0) add(`dropped ${dropped}`);
+    dropped = 0;
+  }
+
+  return {
+    add,
+    end(line) {
+      tellDropped();
+      add(line);
+    },
+    addRecord: (kind, record) => add(`${kind} ${writeRecord(record)}`),
+    endRecord(kind, record) {
+      tellDropped();
+      add(`${kind} ${writeRecord(record)}`);
+    },
+    output(level, piece) {
+      if (outputLeft <= 0) {
+        dropped++;
+        return;
+      }
+      let kept = piece;
+      if (piece.length > outputLeft) {
+        // A cut between the two halves of a character would make two characters that nobody wrote.
+        const last = StringPrototypeCharCodeAt(piece, outputLeft - 1);
+        kept = StringPrototypeSlice(piece, 0, last >= 0xd800 && last <= 0xdbff ? outputLeft - 1 : outputLeft);
+      }
+      outputLeft -= piece.length + 1;
+      add(`out ${level} ${JSONStringify(kept)}`);
+      if (kept.length < piece.length) {
+        dropped += 1;
+      }
+    },
+    take() {
+      tellDropped();
+      const taken = text;
+      text = '';
+      return taken;
+    },
+    begin(outputBytes) {
+      text = '';
+      dropped = 0;
+      outputLeft = outputBytes;
+    },
+  };
+}
+
+/**
+ * Written by hand: the engine's JSON calls a `toJSON` that the program gave to every object, and keeps its place in an array
+ * whose indexes the program may have given setters. Either would speak in our name.
+ */
+function writeRecord(record: { readonly [name: string]: string | boolean }): string {
+  let json = '';
+  const names = ObjectKeys(record);
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i] as string;
+    const value = record[name];
+    json += `${i === 0 ? '' : ','}${quote(name)}:${typeof value === 'string' ? quote(value) : value}`;
+  }
+  return `{${json}}`;
+}

@@ -1,0 +1,156 @@
+// What a call gives back: a tool's result as a checked value with artifacts, or a failure that tells the program what it may
+// know. The original error never crosses. Not here: the wire form of a value, which `encode` makes.
+import { types } from 'node:util';
+import { type Artifact, isArtifact, splitArtifacts } from '../artifacts/artifact.ts';
+import { type CallFailure, CodeModeError, type ErrorCode, shorten } from '../protocol/errors.ts';
+import type { CatalogEntry } from '../tools/catalog.ts';
+import { copyJson } from '../tools/json.ts';
+import { type Tool, ToolError } from '../tools/tool.ts';
+
+/** The answer to one call. */
+export type Delivery =
+  | { readonly ok: true; readonly value: unknown; readonly artifacts: readonly Artifact[] }
+  /** With `fatal`, the whole execution must end, as error kind `limit`. */
+  | {
+      readonly ok: false;
+      readonly failure: CallFailure;
+      readonly fatal?: { readonly kind: 'limit'; readonly limit: 'calls'; readonly message: string };
+    };
+
+/** A result on its way: as a delivery, or as what went wrong with it. `error` is for the observer. */
+export type Delivered = { readonly delivery: Delivery; readonly error?: unknown };
+
+/** Turns a value into what crosses to the program. Throws `CodeModeError` for what cannot; its message is shown. */
+export type Encode = (value: unknown) => unknown;
+
+/**
+ * What the program sees of an exception that is no ToolError: a message, or a message with a name, a code and JSON details;
+ * an error stands for its own name, message and code, so `(error) => error` shows everything but stacks and causes.
+ * `undefined` keeps it hidden.
+ */
+export type ShowError = (
+  error: unknown,
+  tool: Tool,
+) => string | { readonly message: string; readonly name?: string; readonly code?: unknown; readonly details?: unknown } | undefined;
+
+/** Checks a tool's result against its output schema, takes the artifacts off, and encodes the value. */
+export async function deliver(result: unknown, { entry, encode }: { entry: CatalogEntry; encode: Encode | undefined }): Promise<Delivered> {
+  const { tool, path } = entry;
+  const split = splitArtifacts(result);
+  const { artifacts } = split ?? { artifacts: NO_ARTIFACTS };
+  let { value } = split ?? { value: result };
+  if (isArtifact(value)) {
+    const error = new CodeModeError(
+      'output_invalid',
+      `Tool \`${path}\` returned an artifact as its value; return withArtifacts(value, [artifact]) instead.`,
+    );
+    return { delivery: refuse('output_invalid', `Tool \`${path}\` returned something that cannot be passed on.`), error };
+  }
+  if (tool.output !== undefined) {
+    const mismatch = `Tool \`${path}\` returned something that does not match its output schema.`;
+    try {
+      const checked = await tool.output.parse(value);
+      if (!checked.ok) {
+        const error = new CodeModeError('output_invalid', `${mismatch} ${sentence(checked.message)}`, { details: { value } });
+        return { delivery: refuse('output_invalid', mismatch), error };
+      }
+      value = checked.value;
+    } catch (error) {
+      return { delivery: refuse('output_invalid', mismatch), error };
+    }
+  }
+  if (encode === undefined) return { delivery: { ok: true, value, artifacts } };
+  try {
+    return { delivery: { ok: true, value: encode(value), artifacts } };
+  } catch (error) {
+    const reason = CodeModeError.is(error) ? error.message : `it cannot be passed on (${className(error)}).`;
+    const code = CodeModeError.is(error) ? error.code : 'output_invalid';
+    return { delivery: refuse(code, `Tool \`${path}\` returned a value that the program cannot get: ${reason}`), error };
+  }
+}
+
+/** What the program sees of what a tool threw. `note` tells the host about parts that could not be shown. */
+export function showThrown(
+  error: unknown,
+  { entry, showError, maxDetailBytes, note }: { entry: CatalogEntry; showError: ShowError | undefined; maxDetailBytes: number; note: Note },
+): Delivery {
+  const { tool, path } = entry;
+  if (isToolError(error)) return shown({ message: error.message, code: error.code, details: error.details });
+  if (showError !== undefined) {
+    try {
+      const answer: unknown = showError(error, tool);
+      if (typeof answer === 'string') return shown({ message: answer });
+      if (typeof answer === 'object' && answer !== null && typeof (answer as { message?: unknown }).message === 'string') {
+        return shown(answer as ShownError);
+      }
+      if (answer !== undefined)
+        note('showError() should return a string, { message, name?, code?, details? } or undefined; the error stays hidden.', { answer });
+    } catch (thrown) {
+      note('showError() threw; the error stays hidden.', { error: thrown });
+    }
+  }
+  return refuse('tool_failed', `Tool \`${path}\` failed (${className(error)}).`);
+
+  function shown({ message, name, code, details }: ShownError): Delivery {
+    const failure = {
+      name: typeof name === 'string' && name !== '' ? shorten(name, 100) : 'ToolError',
+      code: typeof code === 'string' && code !== '' ? shorten(code, 200) : 'tool_failed',
+      message: shorten(message),
+    };
+    if (details === undefined) return { ok: false, failure };
+    const copied = copyJson(details);
+    const problem = copied.ok
+      ? byteLength(copied.value) > maxDetailBytes
+        ? `they are over ${maxDetailBytes} bytes`
+        : undefined
+      : copied.problem;
+    if (copied.ok && problem === undefined) return { ok: false, failure: { ...failure, details: copied.value } };
+    note(`The details of the error of \`${path}\` were left out: ${problem}.`, { error });
+    return { ok: false, failure };
+  }
+}
+
+/** Tells the observer something beside an event of its own. */
+export type Note = (message: string, fields: unknown) => void;
+
+/** A failure with one of our own codes. */
+export function refuse(code: ErrorCode, message: string): Delivery {
+  return { ok: false, failure: { name: 'ToolError', code, message: shorten(message) } };
+}
+
+/** The class of what was thrown and nothing else of it; a name that looks like no class name is not shown. */
+export function className(error: unknown): string {
+  try {
+    if (!(error instanceof Error) && !types.isNativeError(error)) return error === null ? 'null' : typeof error;
+    const { name } = error;
+    return typeof name === 'string' && /^[A-Za-z_$][\w$]{0,63}$/.test(name) ? name : 'Error';
+  } catch {
+    return 'Error'; // a getter that throws
+  }
+}
+
+/** A fragment as a sentence. */
+export function sentence(fragment: string): string {
+  return /[.!?…]$/.test(fragment) ? fragment : `${fragment}.`;
+}
+
+interface ShownError {
+  readonly message: string;
+  readonly name?: unknown;
+  readonly code?: unknown;
+  readonly details?: unknown;
+}
+
+const NO_ARTIFACTS: readonly Artifact[] = Object.freeze([]);
+
+function isToolError(error: unknown): error is ToolError {
+  try {
+    return ToolError.is(error);
+  } catch {
+    return false; // a proxy that throws
+  }
+}
+
+function byteLength(json: unknown): number {
+  return Buffer.byteLength(JSON.stringify(json));
+}

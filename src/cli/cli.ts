@@ -1,0 +1,100 @@
+// The commands and options of `callgate`, and what each outcome is as an exit status. Not here: what `run` does (run.ts).
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { CodeModeError, type ErrorCode } from '../index.ts';
+import { printable } from './printable.ts';
+import { type RunOptions, run } from './run.ts';
+import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage.ts';
+
+const EXIT = { ok: 0, programError: 1, usage: 2 } as const;
+
+/** Runs one command and gives its exit status. Throws nothing that a person could have caused. */
+export async function cli(args: readonly string[], terminal: Terminal): Promise<number> {
+  let status: number = EXIT.ok;
+  const command = callgate(terminal, async (file, options) => {
+    status = (await run(file, options, terminal)) ? EXIT.ok : EXIT.programError;
+  });
+  try {
+    await command.parseAsync(args, { from: 'user' });
+    return status;
+  } catch (error) {
+    // The parser has already said what is wrong; help and version are answers, not mistakes.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    const known = error instanceof UsageError || CodeModeError.is(error);
+    const text = error instanceof Error ? (known ? error.message : (error.stack ?? String(error))) : String(error);
+    terminal.stderr.write(`${known ? 'callgate' : 'callgate: unexpected'}: ${printable(text)}\n`);
+    return error instanceof UsageError || (CodeModeError.is(error) && USAGE_CODES.has(error.code)) ? EXIT.usage : EXIT.programError;
+  }
+}
+
+/** What `createCodeMode` and building the catalog say of options and tools: the command was called with the wrong ones. */
+const USAGE_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'option_invalid',
+  'limit_invalid',
+  'tool_invalid',
+  'schema_invalid',
+  'name_invalid',
+  'name_collision',
+  'catalog_failed',
+]);
+
+function callgate({ stdout, stderr }: Terminal, action: (file: string, options: RunOptions) => Promise<void>): Command {
+  const command = new Command('callgate')
+    .description('Runs programs written by language models in a sealed guest; every tool call is checked on the host.')
+    .version(version(), '-V, --version', 'print the version')
+    .exitOverride()
+    .showHelpAfterError('(callgate run --help lists what can be asked)')
+    .configureOutput({
+      writeOut: (text) => void stdout.write(text),
+      writeErr: (text) => void stderr.write(printable(text)),
+      getOutHelpWidth: () => stdout.columns || 100,
+      getErrHelpWidth: () => stderr.columns || 100,
+    });
+  command
+    .command('run')
+    .description('run a program with the tools that a module exports by default')
+    .argument('<file>', 'the program, JavaScript or TypeScript; - reads it from standard input')
+    .requiredOption('--tools <module>', 'path or package whose default export is the tools')
+    .option('--limit <name=value>', 'override one limit, for example wallMs=5000; may be repeated', collectLimit)
+    .option('--json', 'print the whole result as one JSON document')
+    .addOption(new Option('--isolation <kind>', 'where the guest runs').choices(['thread', 'inline']).default('thread'))
+    .option('--actor <id>', "who the program acts for: the invocation's actorId")
+    .option('--context <json>', "facts for the tools: the invocation's context, a JSON object", parseContext)
+    .option('--interface <name>', "where the request came from: the invocation's interface", 'cli')
+    .addHelpText('after', RUN_HELP)
+    .action(action);
+  return command;
+}
+
+const RUN_HELP = `
+Calls are shown on standard error as they happen; the program's output and then its value go to standard output.
+Control characters in them are written as escapes; --json holds every value as it is.
+Exit status: 0 the program completed, 1 it failed, 2 the command was called wrongly, 130 it was interrupted.`;
+
+function collectLimit(text: string, limits: Readonly<Record<string, number>> = {}): Record<string, number> {
+  const [, name, value] = /^([^=]+)=(-?\d+)$/.exec(text) ?? [];
+  if (name === undefined || value === undefined)
+    throw new InvalidArgumentError('It should be a name and a whole number, for example calls=50.');
+  // Names and ranges are the library's business; it lists them when they are wrong.
+  return Object.fromEntries([...Object.entries(limits), [name, Number(value)]]);
+}
+
+function parseContext(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`It should be a JSON object, but is not JSON: ${(error as SyntaxError).message}.`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new InvalidArgumentError('It should be a JSON object, for example {"tenant":"north"}.');
+  }
+  return value as Record<string, unknown>;
+}
+
+// The same two levels up from src/cli and from dist/cli.
+function version(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  return (manifest as { version: string }).version;
+}

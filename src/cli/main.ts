@@ -1,0 +1,50 @@
+#!/usr/bin/env node
+// The process around the command line: real streams, signals and the exit status. Not here: what the commands do (cli.ts).
+import { constants } from 'node:os';
+import { cli } from './cli.ts';
+
+const { stdin, stdout, stderr } = process;
+const interruption = new AbortController();
+let signalled: 'SIGINT' | 'SIGTERM' | undefined;
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    // The second time somebody does not want to wait for an orderly end.
+    if (signalled !== undefined) process.exit(statusOf(signal));
+    signalled = signal;
+    if (stderr.isTTY) stderr.write('\nStopping; once more to exit at once.\n');
+    interruption.abort(new Error(`Interrupted by ${signal}.`));
+  });
+}
+
+// `callgate run … | head` closes our output early, which is no error of ours.
+for (const stream of [stdout, stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
+const status = await cli(process.argv.slice(2), {
+  stdin,
+  stdout,
+  stderr,
+  cwd: process.cwd(),
+  env: process.env,
+  signal: interruption.signal,
+});
+await Promise.all([flushed(stdout), flushed(stderr)]);
+// A tools module may have left sockets and timers behind; the program is over all the same.
+process.exit(signalled === undefined ? status : statusOf(signalled));
+
+/** 130 for Ctrl-C, 143 for a polite kill: what a shell expects of a process that a signal ended. */
+function statusOf(signal: 'SIGINT' | 'SIGTERM'): number {
+  return 128 + constants.signals[signal];
+}
+
+/** Resolves when everything written so far has left, or never can. */
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.destroyed || stream.errored !== null) resolve();
+    else stream.write('', () => resolve());
+  });
+}

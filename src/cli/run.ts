@@ -1,0 +1,43 @@
+// `callgate run`: one program, from its text to its printed result. Not here: options (cli.ts), reading and printing, each
+// in a file of its own.
+import { createCodeMode, type Invocation, type LimitOverrides } from '../index.ts';
+import { readProgram } from './program-text.ts';
+import { Progress } from './progress.ts';
+import { renderJson, renderOutput, renderTroubles } from './render.ts';
+import { colorsFor, type Terminal } from './terminal.ts';
+import { loadTools } from './tools-module.ts';
+
+export interface RunOptions {
+  readonly tools: string;
+  readonly limit?: LimitOverrides;
+  readonly json?: boolean;
+  readonly isolation: 'thread' | 'inline';
+  readonly actor?: string;
+  readonly context?: Readonly<Record<string, unknown>>;
+  readonly interface: string;
+}
+
+/** Runs the program in `file` and prints what came of it. Resolves to whether it completed. */
+export async function run(file: string, options: RunOptions, terminal: Terminal): Promise<boolean> {
+  const { stdout, stderr, cwd, signal } = terminal;
+  const colors = colorsFor(terminal);
+  const tools = await loadTools(options.tools, cwd);
+  const progress = new Progress(stderr, colors);
+  // Before the program is read: a wrong limit or tool should not wait for somebody who types the program.
+  const codeMode = createCodeMode({ tools, limits: options.limit ?? {}, isolation: options.isolation, observer: progress });
+  try {
+    const source = await readProgram(file, terminal);
+    const result = await codeMode.run(source, { invocation: invocationOf(options), ...(signal === undefined ? {} : { signal }) });
+    progress.close();
+    stdout.write(options.json ? renderJson(result) : renderOutput(result));
+    stderr.write(renderTroubles(result, colors));
+    return result.status === 'completed';
+  } finally {
+    progress.close();
+    await codeMode.close();
+  }
+}
+
+function invocationOf({ actor, context, interface: from }: RunOptions): Invocation {
+  return { interface: from, ...(actor === undefined ? {} : { actorId: actor }), ...(context === undefined ? {} : { context }) };
+}

@@ -1,0 +1,61 @@
+// The whole contract of an engine: something that runs guest code synchronously and speaks text. An engine has never heard
+// of tools, workers or the host; isolation/jail.ts is its only caller.
+import type { ErrorKind } from '../protocol/errors.ts';
+import type { LimitName } from '../protocol/limits.ts';
+import type { StartOptions } from '../protocol/messages.ts';
+
+/** A whole waiting guest as bytes; fits every realm of the same build, catalog and memory size. */
+export type Image = ArrayBuffer;
+
+/** A prepared program. */
+export interface Start {
+  /** A function expression. */
+  readonly code: string;
+  /** Global names that the program may call tools by. */
+  readonly aliases: readonly (readonly [name: string, index: number])[];
+}
+
+/** How long one entry into the guest may take. */
+export interface Budget {
+  /** CPU milliseconds left. */
+  readonly cpuMs: number;
+  /** Most milliseconds of this entry. */
+  readonly sliceMs: number;
+  /** `Date.now()` at which the program must have ended. */
+  readonly deadline: number;
+}
+
+/** What came of one entry into the guest. After `fault` and `memory` the realm is unusable. */
+export type Outcome =
+  | { readonly type: 'lines'; readonly lines: string /** An allocation was refused during the turn. */; readonly starved: boolean }
+  /** The code was no program to this engine; position in the evaluated code. */
+  | { readonly type: 'syntax'; readonly message: string; readonly line?: number; readonly column?: number }
+  /** The engine ended the program: by a limit, which it names, or because the sandbox broke. */
+  | { readonly type: 'dead'; readonly kind: ErrorKind; readonly limit?: LimitName };
+
+/** One guest world. Owned by whoever opened it; unusable after dispose() or after a fault. */
+export interface Realm {
+  /** Evaluates prepared code (a function expression) in a fresh guest with the catalog's tools, and calls it. */
+  start(catalog: string, start: Start, options: StartOptions, budget: Budget): Outcome;
+  /** Hands the guest settlements (a JSON array, or nothing) and lets it run until it can only wait. */
+  post(settlements: string, budget: Budget): Outcome;
+  /** The whole guest as bytes; only between entries. The realm is free afterwards. */
+  park(): Image;
+  /** Continues a parked guest with settlements. */
+  resume(catalog: string, image: Image, settlements: string, options: StartOptions, budget: Budget): Outcome;
+  /** Most memory that the program has used so far, the engine's own not counted. */
+  peakBytes(): number;
+  /** Forgets the program and scrubs what it used. False when the realm can not be used again. */
+  reset(): boolean;
+  /** Safe to call twice. */
+  dispose(): void;
+}
+
+export interface Engine {
+  /** Names the engine, its version and the guest runtime: images only fit their own build. */
+  readonly build: string;
+  /** Makes tools available under an id, from the catalog's manifest. */
+  addCatalog(id: string, manifest: string): void;
+  removeCatalog(id: string): void;
+  open(memoryBytes: number): Promise<Realm>;
+}

@@ -1,0 +1,34 @@
+// The public names, in one list. What is not here is not public.
+export {
+  type Artifact,
+  type ArtifactOptions,
+  artifact,
+  type DeferredArtifact,
+  type InlineArtifact,
+  type WithArtifacts,
+  withArtifacts,
+} from './artifacts/artifact.ts';
+export type { Policy, PolicyCall, PolicyDecision } from './broker/authorize.ts';
+export type { CallRecord } from './broker/broker.ts';
+export type { ShowError } from './broker/deliver.ts';
+export type { CallStatus, CodeModeEvent, Observer, Span } from './observe.ts';
+export { CodeModeError, type ErrorCode, type ErrorKind } from './protocol/errors.ts';
+export { LIMITS, type LimitName, type LimitOverrides, type LimitRow, type Limits } from './protocol/limits.ts';
+export type { Warning } from './protocol/messages.ts';
+export { toJson } from './protocol/values.ts';
+export {
+  type CodeMode,
+  type CodeModeOptions,
+  createCodeMode,
+  type RunOptions,
+  type SessionOptions,
+  type TypeCheckMode,
+} from './session/code-mode.ts';
+export type { ControlTool } from './session/control-tools.ts';
+export type { Observation, ObserveOptions } from './session/observation.ts';
+export type { ProgramError, RunResult, Usage } from './session/result.ts';
+export type { ExecOptions, Session } from './session/session.ts';
+export type { Binding, Invocation, Run } from './tools/binding.ts';
+export type { ToolProvider, ToolSource } from './tools/provider.ts';
+export type { JsonSchema } from './tools/schema.ts';
+export { defineTool, type Tool, type ToolAnnotations, type ToolContext, ToolError } from './tools/tool.ts';

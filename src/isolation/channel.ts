@@ -1,0 +1,33 @@
+// A string pipe to a worker, whatever it runs in; images travel beside the text. linkedChannels() joins two ends in one
+// thread, for inline isolation and for tests that play one side. Not here: what is said (src/protocol/messages.ts).
+
+/** One end of the pipe. What is sent arrives in order, never synchronously. */
+export interface Channel {
+  send(text: string, image?: ArrayBuffer): void;
+  /** Set once, by whoever reads this end. */
+  onMessage: (text: string, image?: ArrayBuffer) => void;
+  /** The other side is gone and was not asked to go; `reason` is for the host's own trace. */
+  onLost: (reason: unknown) => void;
+  /** Ends the other side, whatever it is doing. Resolves when it is gone. */
+  close(): Promise<void>;
+}
+
+/** Two ends of one pipe within a thread. */
+export function linkedChannels(): [Channel, Channel] {
+  let open = true;
+  const create = (other: () => Channel): Channel => ({
+    send(text, image) {
+      queueMicrotask(() => {
+        if (open) other().onMessage(text, image);
+      });
+    },
+    onMessage: () => undefined,
+    onLost: () => undefined,
+    async close() {
+      open = false;
+    },
+  });
+  const left: Channel = create(() => right);
+  const right: Channel = create(() => left);
+  return [left, right];
+}

@@ -1,0 +1,229 @@
+// The far side of a channel: holds the realms, enters one guest at a time and signs what it says about it. Runs in a worker
+// thread, or inline. It prepares and diagnoses programs too, so that no text of a model is parsed on the host's own thread.
+// Not here: which program gets this worker (scheduler.ts), how a realm works (engine/).
+import type { Budget, Engine, Outcome, Realm } from '../engine/engine.ts';
+import {
+  type HostEnvelope,
+  type Manifest,
+  type StartOptions,
+  seal,
+  unseal,
+  type Warning,
+  type WorkerEnvelope,
+} from '../protocol/messages.ts';
+import type { Channel } from './channel.ts';
+
+/** Realms kept per worker, one per memory size, most recently used last. */
+const REALMS = 3;
+
+/** The program that is in this worker. */
+interface Inmate {
+  readonly id: number;
+  readonly realm: Realm;
+  readonly options: StartOptions;
+  cpuMs: number;
+}
+
+type PrepareModule = typeof import('../program/prepare.ts');
+type DiagnoseModule = typeof import('../program/diagnose.ts');
+
+/** Serves the host at the other end of `channel` until that end closes it. `fault` is told what must not happen: then this side is done. */
+export function serveJail(channel: Channel, engine: Engine, fault: (error: unknown) => void): void {
+  const realms = new Map<number, Realm>();
+  const flatNames = new Map<string, FlatNames>();
+  let inmate: Inmate | undefined;
+  // The parser is big: loaded while the worker starts, and waited for by whoever comes sooner.
+  let parser: Promise<[PrepareModule, DiagnoseModule]> | undefined;
+  const loadParser = (): Promise<[PrepareModule, DiagnoseModule]> =>
+    (parser ??= Promise.all([import('../program/prepare.ts'), import('../program/diagnose.ts')]));
+
+  function say(envelope: WorkerEnvelope, body?: string, image?: ArrayBuffer): void {
+    channel.send(seal(envelope, body), image);
+  }
+
+  async function openRealm(memoryBytes: number): Promise<Realm> {
+    let realm = realms.get(memoryBytes);
+    if (realm === undefined) realm = await engine.open(memoryBytes);
+    else realms.delete(memoryBytes);
+    realms.set(memoryBytes, realm);
+    for (const [size, oldest] of realms) {
+      if (realms.size <= REALMS) break;
+      oldest.dispose();
+      realms.delete(size);
+    }
+    return realm;
+  }
+
+  /** Answers an entry, and frees the realm when it was the program's last. */
+  function report(current: Inmate, outcome: Outcome, began: number, warnings: readonly Warning[]): void {
+    const cpuMs = performance.now() - began;
+    current.cpuMs += cpuMs;
+    const base = {
+      type: 'turn',
+      id: current.id,
+      cpuMs,
+      peakBytes: current.realm.peakBytes(),
+      ...(warnings.length > 0 ? { warnings } : {}),
+    } as const;
+    switch (outcome.type) {
+      case 'lines': {
+        const done = endsProgram(outcome.lines);
+        say({ ...base, fate: done ? 'done' : 'live', ...(outcome.starved ? { starved: true } : {}) }, outcome.lines);
+        if (done) release(current);
+        return;
+      }
+      case 'syntax':
+        throw new Error('An entry after the first cannot be a syntax error.');
+      case 'dead':
+        say({ ...base, fate: 'dead', kind: outcome.kind, ...(outcome.limit === undefined ? {} : { limit: outcome.limit }) });
+        release(current);
+    }
+  }
+
+  function release(current: Inmate): void {
+    inmate = undefined;
+    if (current.realm.reset()) return;
+    current.realm.dispose();
+    for (const [size, realm] of realms) if (realm === current.realm) realms.delete(size);
+  }
+
+  function enter(current: Inmate, work: (budget: Budget) => Outcome, warnings: readonly Warning[] = []): void {
+    const began = performance.now();
+    const { options } = current;
+    const budget: Budget = { cpuMs: options.cpuMs - current.cpuMs, sliceMs: options.sliceMs, deadline: options.deadline };
+    report(current, work(budget), began, warnings);
+  }
+
+  async function start(envelope: Extract<HostEnvelope, { type: 'start' }>, source: string): Promise<void> {
+    const { id, catalog } = envelope;
+    const [{ prepare }, { codeFrame }] = await loadParser();
+    const realm = await openRealm(envelope.memoryBytes);
+    // From here on it is the program's own time.
+    const began = performance.now();
+    const refuse = (error: { message: string; line?: number; column?: number; hint?: string }): void => {
+      const { line, column } = error;
+      const frame = line === undefined || column === undefined ? undefined : codeFrame(source, { line, column });
+      say({
+        type: 'turn',
+        id,
+        cpuMs: performance.now() - began,
+        peakBytes: 0,
+        fate: 'dead',
+        kind: 'syntax',
+        diagnosis: { name: 'SyntaxError', stack: '', ...error, ...(frame === undefined ? {} : { frame }) },
+      });
+    };
+    const prepared = prepare(source);
+    if (!prepared.ok) return refuse(prepared.error);
+    const { program } = prepared;
+    const current: Inmate = { id, realm, options: envelope, cpuMs: 0 };
+    inmate = current;
+    const outcome = realm.start(catalog, { code: program.code, aliases: findAliases(source, flatNames.get(catalog)) }, envelope, {
+      cpuMs: envelope.cpuMs - (performance.now() - began),
+      sliceMs: envelope.sliceMs,
+      deadline: envelope.deadline,
+    });
+    if (outcome.type === 'syntax') {
+      release(current);
+      const place = outcome.line === undefined ? undefined : program.locate(outcome.line, outcome.column ?? 1);
+      return refuse({ message: outcome.message, ...(place ?? {}) });
+    }
+    report(current, outcome, began, program.warnings);
+  }
+
+  async function receive(text: string, image: ArrayBuffer | undefined): Promise<void> {
+    const { envelope, body } = unseal<HostEnvelope>(text);
+    switch (envelope.type) {
+      case 'catalog':
+        engine.addCatalog(envelope.catalog, body);
+        flatNames.set(envelope.catalog, readFlatNames(body));
+        return;
+      case 'forget':
+        engine.removeCatalog(envelope.catalog);
+        flatNames.delete(envelope.catalog);
+        return;
+      case 'start':
+        return start(envelope, body);
+      case 'post': {
+        const current = expected(envelope.id);
+        enter(current, (budget) => current.realm.post(body, budget));
+        return;
+      }
+      case 'resume': {
+        if (image === undefined) throw new Error('A program was to be resumed without its image.');
+        const realm = await openRealm(envelope.memoryBytes);
+        const current: Inmate = { id: envelope.id, realm, options: envelope, cpuMs: envelope.usedMs };
+        inmate = current;
+        enter(current, (budget) => realm.resume(envelope.catalog, image, body, envelope, budget));
+        return;
+      }
+      case 'park': {
+        const current = expected(envelope.id);
+        const parked = current.realm.park();
+        say({ type: 'parked', id: envelope.id }, '', parked);
+        release(current);
+        return;
+      }
+      case 'drop': {
+        if (inmate?.id === envelope.id) release(inmate);
+        return;
+      }
+      case 'diagnose': {
+        const [{ prepare }, { diagnose, framePosition }] = await loadParser();
+        const prepared = prepare(body);
+        const program = prepared.ok ? prepared.program : undefined;
+        const places = envelope.stacks.map((stack) => framePosition(stack, program) ?? null);
+        const diagnosis =
+          envelope.error === undefined
+            ? undefined
+            : diagnose(envelope.error, { source: body, tools: envelope.tools, ...(program === undefined ? {} : { program }) });
+        say({ type: 'diagnosis', id: envelope.id, places, ...(diagnosis === undefined ? {} : { diagnosis }) });
+        return;
+      }
+      default:
+        envelope satisfies never;
+    }
+  }
+
+  function expected(id: number): Inmate {
+    if (inmate?.id !== id) throw new Error(`Program ${id} is not in this worker.`);
+    return inmate;
+  }
+
+  // One message at a time: some need an import or a new realm, which take a moment.
+  let queue: Promise<void> | undefined;
+  channel.onMessage = (text, image) => {
+    const work = (): Promise<void> => receive(text, image);
+    const mine = (queue === undefined ? work() : queue.then(work)).catch(fault).finally(() => {
+      if (queue === mine) queue = undefined;
+    });
+    queue = mine;
+  };
+  // Not before the parser is there: the first program's time, and the watchdog's patience, would go into loading it.
+  loadParser().then(() => say({ type: 'ready', build: engine.build }), fault);
+}
+
+/** Whether the last line says that the program has ended. Guest text is looked at, not believed: the host decodes it. */
+function endsProgram(lines: string): boolean {
+  const last = lines.slice(lines.lastIndexOf('\n') + 1, lines.lastIndexOf('\n') + 6);
+  return last === 'done ' || last === 'fail ';
+}
+
+/** Tools by the names that models who learned on other systems give them: `github_list_issues`, `external_github_list_issues`. */
+type FlatNames = ReadonlyMap<string, number>;
+
+function readFlatNames(manifest: string): FlatNames {
+  const { tools } = JSON.parse(manifest) as Manifest;
+  return new Map(tools.map(({ path }, index) => [path.join('_'), index]));
+}
+
+/** The flat names that a text calls or passes on. A name too many does no harm: it is a global that nobody uses. */
+function findAliases(source: string, flatNames: FlatNames | undefined): (readonly [string, number])[] {
+  const aliases = new Map<string, number>();
+  if (flatNames === undefined || !source.includes('_')) return [];
+  for (const [name] of source.matchAll(/\b[A-Za-z]\w*_\w*/g)) {
+    const index = flatNames.get(name) ?? (name.startsWith('external_') ? flatNames.get(name.slice(9)) : undefined);
+    if (index !== undefined) aliases.set(name, index);
+  }
+  return [...aliases];
+}

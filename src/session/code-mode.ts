@@ -1,0 +1,465 @@
+// The door for applications: createCodeMode() checks its options once, builds what can be built once, and runs programs.
+// Not here: what happens to one program (execution.ts).
+import { createHash, randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { availableParallelism } from 'node:os';
+import type { Policy } from '../broker/authorize.ts';
+import type { ShowError } from '../broker/deliver.ts';
+import { compileQuickJs } from '../engine/quickjs-module.ts';
+import type { Channel } from '../isolation/channel.ts';
+import { startInline } from '../isolation/inline.ts';
+import { Scheduler } from '../isolation/scheduler.ts';
+import { startThread } from '../isolation/thread.ts';
+import type { Observer } from '../observe.ts';
+import { CodeModeError } from '../protocol/errors.ts';
+import { type LimitOverrides, type Limits, resolveLimits } from '../protocol/limits.ts';
+import { nearest } from '../protocol/nearest.ts';
+import { encodeValue, type WireValue } from '../protocol/values.ts';
+import { createRun, type Invocation, type RunHandle } from '../tools/binding.ts';
+import { type Catalog, createCatalog } from '../tools/catalog.ts';
+import { type Collection, collect, collectStatic, isStatic, type PlacedTool, type ToolSource } from '../tools/provider.ts';
+import { type ExecutionOptions, execute, type GuestCatalog } from './execution.ts';
+import type { RunResult } from './result.ts';
+import { OpenSession, type Session } from './session.ts';
+import { TypeChecks } from './type-check.ts';
+import { verdictError } from './verdict.ts';
+
+export interface CodeModeOptions {
+  /** Tools, providers, and arrays of them, nested as you like; `null`, `undefined` and `false` are left out. */
+  readonly tools: ToolSource;
+  /** Asked before every call, once its input is valid. Absent: every tool of the catalog may be called. */
+  readonly policy?: Policy | undefined;
+  /** Overrides of the default limits, key by key. */
+  readonly limits?: LimitOverrides | undefined;
+  /** What runs the guest. Default `quickjs`. */
+  readonly engine?: 'quickjs' | undefined;
+  /** Where the guest runs: `thread` (default), or `inline`, which blocks the host and promises no safety: for tests and measuring. */
+  readonly isolation?: 'thread' | 'inline' | undefined;
+  /** Constants for programs, by global name: any values that can cross. */
+  readonly globals?: Readonly<Record<string, unknown>> | undefined;
+  /** Worker threads kept for guests. Default: one per core, at least 2. */
+  readonly workers?: number | undefined;
+  /** Worker threads at most, while programs that compute keep the others from running. Default: four times `workers`. */
+  readonly maxWorkers?: number | undefined;
+  /** Programs at a time, those that wait for tools too; more wait for their turn. Default 20 000. */
+  readonly maxPrograms?: number | undefined;
+  /** Hears of executions and calls. Default: silence. */
+  readonly observer?: Observer | undefined;
+  /** What programs see of a tool's exceptions that are no `ToolError`. Default: only their class; `(error) => error` shows name, message and code. */
+  readonly showError?: ShowError | undefined;
+  /**
+   * Whether programs are checked against the tools' types before they run: `error` refuses a program that gets something wrong, before any
+   * tool has run; `warn` tells it beside the result. Needs the package `typescript` (5.9, 6 or 7). Default `off`.
+   */
+  readonly typecheck?: TypeCheckMode | undefined;
+  /** Time zone of programs, an IANA name. Default `UTC`. */
+  readonly timeZone?: string | undefined;
+  /** Locale of programs, a BCP 47 tag. Default `en-US`. */
+  readonly locale?: string | undefined;
+}
+
+/** What is done about types before a program runs. */
+export type TypeCheckMode = 'off' | 'warn' | 'error';
+
+export interface RunOptions {
+  /** Who and what the run is for; tools see it as `context.run.invocation`. */
+  readonly invocation?: Invocation | undefined;
+  /** Names the run; the same id again means that the same run is repeated, so idempotency keys are the same. Default: a new one. */
+  readonly runId?: string | undefined;
+  /** Ends the program, with status `terminated`. */
+  readonly signal?: AbortSignal | undefined;
+  /** Overrides of this code mode's limits, key by key. */
+  readonly limits?: LimitOverrides | undefined;
+  /** Instead of this code mode's `typecheck`. */
+  readonly typecheck?: TypeCheckMode | undefined;
+}
+
+export interface SessionOptions extends RunOptions {
+  /** Tools that stay in the conversation: programs do not have them, `session.callTool` does. Names in either spelling; an unknown one is an error. */
+  readonly except?: readonly string[] | undefined;
+}
+
+/** Code mode over a set of tools. Close it when the application ends; it also works with `await using`. */
+export interface CodeMode {
+  /**
+   * Runs one program. Resolves for whatever the program did; rejects with a `CodeModeError` only for mistakes of the
+   * host's own code: wrong options, a catalog that cannot be built, a failed `close()` of a tool, a closed code mode.
+   */
+  run(source: string, options?: RunOptions): Promise<RunResult>;
+  /**
+   * Opens a session for one agent run: exec, wait and stop over many programs that share `store`, limits on calls, and the
+   * run's tools. Rejects as `run()` does.
+   */
+  openSession(options?: SessionOptions): Promise<Session>;
+  /** Ends running programs, open sessions and all workers. Safe to call twice. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Enables code mode over tools. Throws a `CodeModeError` for wrong options and for tools that cannot be one catalog. */
+export function createCodeMode(options: CodeModeOptions): CodeMode {
+  return new OpenCodeMode(check(options));
+}
+
+/** Deepest guest stack that fits the host's own thread. */
+const INLINE_STACK_BYTES = 192 * 1024;
+const OPTIONS = [
+  'tools',
+  'policy',
+  'limits',
+  'engine',
+  'isolation',
+  'observer',
+  'showError',
+  'globals',
+  'workers',
+  'maxWorkers',
+  'maxPrograms',
+  'typecheck',
+  'timeZone',
+  'locale',
+];
+const RUN_OPTIONS = ['invocation', 'runId', 'signal', 'limits', 'typecheck'];
+const SESSION_OPTIONS = [...RUN_OPTIONS, 'except'];
+
+class OpenCodeMode implements CodeMode {
+  readonly #options: CodeModeOptions;
+  readonly #limits: Limits;
+  readonly #timeZone: string;
+  readonly #locale: string;
+  /** Built once when no tool depends on the run. */
+  readonly #fixed: Built | undefined;
+  /** The application's constants as JSON of wire values. */
+  readonly #globals: string;
+  readonly #closing = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #sessions = new Set<Session>();
+  readonly #types: TypeChecks;
+  #scheduler: Promise<Scheduler> | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: CodeModeOptions) {
+    this.#options = options;
+    this.#limits = resolveLimits(options.limits);
+    // As many listeners as programs run.
+    setMaxListeners(0, this.#closing.signal);
+    this.#timeZone = checkTimeZone(options.timeZone ?? 'UTC');
+    this.#locale = checkLocale(options.locale ?? 'en-US');
+    this.#globals = checkGlobals(options.globals ?? {});
+    this.#types = new TypeChecks(Object.keys(options.globals ?? {}));
+    if (isStatic(options.tools)) {
+      const collection = collectStatic(options.tools);
+      const catalog = createCatalog(collection.tools);
+      this.#fixed = { collection, catalog, guest: toGuest(catalog, this.#globals) };
+    }
+  }
+
+  run(source: string, options: RunOptions = {}): Promise<RunResult> {
+    const running = this.#run(source, options);
+    this.#running.add(running);
+    const forget = (): void => void this.#running.delete(running);
+    running.then(forget, forget);
+    return running;
+  }
+
+  async #run(source: string, options: RunOptions): Promise<RunResult> {
+    if (this.#closed !== undefined) throw new CodeModeError('closed', 'This code mode has been closed; create another one.');
+    checkKeys(options, RUN_OPTIONS, 'run()');
+    if (typeof source !== 'string') throw new CodeModeError('option_invalid', `The program should be a string, but is ${typeof source}.`);
+    const signal = checkSignal(options.signal);
+    const limits = this.#limitsFor(options.limits);
+    const run = createRun({ id: options.runId, invocation: options.invocation });
+    const oversized = Buffer.byteLength(source) > limits.sourceBytes;
+    if (oversized)
+      return refused(
+        `The program is ${Buffer.byteLength(source)} bytes long; the limit \`sourceBytes\` is ${limits.sourceBytes}. Write a shorter one: pass data through tools, not in the text.`,
+        limits,
+      );
+    const mode = this.#modeFor(options.typecheck);
+    if (mode !== 'off') await this.#types.require();
+    const scheduler = await this.#open();
+    const { collection, catalog, guest } = this.#fixed ?? (await build(this.#options.tools, run, this.#globals));
+    const close = collection.closing();
+    let result: RunResult;
+    try {
+      const execution = execute({
+        id: randomUUID(),
+        source,
+        catalog,
+        guest,
+        run,
+        limits,
+        ...this.#shared(scheduler),
+        typecheck: this.#types.for(catalog, mode),
+        lifetime: 'wallMs',
+        signal: signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]),
+      });
+      result = await execution.result;
+    } finally {
+      await closeBoth(() => run.close(), close);
+    }
+    return result;
+  }
+
+  async openSession(options: SessionOptions = {}): Promise<Session> {
+    if (this.#closed !== undefined) throw new CodeModeError('closed', 'This code mode has been closed; create another one.');
+    checkKeys(options, SESSION_OPTIONS, 'openSession()');
+    const signal = checkSignal(options.signal);
+    const limits = this.#limitsFor(options.limits);
+    const { except = [] } = options;
+    const run = createRun({ id: options.runId, invocation: options.invocation });
+    const mode = this.#modeFor(options.typecheck);
+    if (mode !== 'off') await this.#types.require();
+    const scheduler = await this.#open();
+    const { collection, catalog: everything, guest: whole } = this.#fixed ?? (await build(this.#options.tools, run, this.#globals));
+    const close = collection.closing();
+    let session: Session | undefined;
+    try {
+      const catalog = except.length === 0 ? everything : createCatalog(without(collection.tools, everything, except));
+      const guest = catalog === everything ? whole : toGuest(catalog, this.#globals);
+      session = new OpenSession({
+        run,
+        catalog,
+        everything,
+        limits,
+        signal,
+        execution: { ...this.#shared(scheduler), guest, typecheck: this.#types.for(catalog, mode) },
+        release: async () => {
+          if (session !== undefined) this.#sessions.delete(session);
+          await closeBoth(() => run.close(), close);
+        },
+      });
+    } catch (error) {
+      await closeBoth(() => run.close(), close).catch(() => undefined);
+      throw error;
+    }
+    this.#sessions.add(session);
+    return session;
+  }
+
+  /** What every execution of this code mode has in common. */
+  #shared(scheduler: Scheduler): Pick<ExecutionOptions, 'scheduler' | 'policy' | 'observer' | 'showError' | 'timeZone' | 'locale'> {
+    const { policy, observer, showError } = this.#options;
+    return { scheduler, policy, observer, showError, timeZone: this.#timeZone, locale: this.#locale };
+  }
+
+  #modeFor(mode: unknown): TypeCheckMode {
+    return mode === undefined ? (this.#options.typecheck ?? 'off') : checkMode(mode);
+  }
+
+  #limitsFor(overrides: LimitOverrides | undefined): Limits {
+    const resolved = overrides === undefined ? this.#limits : resolveLimits(this.#limits, overrides);
+    // The host's own thread has a smaller stack than a worker's.
+    return this.#options.isolation === 'inline' ? { ...resolved, stackBytes: Math.min(resolved.stackBytes, INLINE_STACK_BYTES) } : resolved;
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= (async () => {
+      this.#closing.abort();
+      await Promise.allSettled([...this.#running, ...[...this.#sessions].map((session) => session.close())]);
+      await Promise.all([this.#types.close(), this.#scheduler?.then((scheduler) => scheduler.close())]);
+    })();
+    return this.#closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #open(): Promise<Scheduler> {
+    this.#scheduler ??= compileQuickJs().then((wasm) => {
+      const inline = this.#options.isolation === 'inline';
+      const { workers = Math.max(2, availableParallelism()), maxWorkers = 4 * workers, maxPrograms = 20_000 } = this.#options;
+      return new Scheduler({
+        spawn: (): Channel => (inline ? startInline(wasm) : startThread(wasm)),
+        workers: inline ? 1 : workers,
+        maxWorkers: inline ? 1 : Math.max(maxWorkers, workers),
+        maxPrograms,
+        killable: !inline,
+      });
+    });
+    return this.#scheduler;
+  }
+}
+
+/** A catalog, what the tools came from, and what the guest is told of it. */
+interface Built {
+  readonly collection: Collection;
+  readonly catalog: Catalog;
+  readonly guest: GuestCatalog;
+}
+
+/** The tools of a run but those that stay in the conversation. */
+function without(tools: readonly PlacedTool[], catalog: Catalog, except: readonly string[]): readonly PlacedTool[] {
+  const left = new Set<number>();
+  for (const name of except) {
+    const entry = catalog.find(name);
+    if (entry === undefined) {
+      const [near] = nearest(
+        String(name),
+        catalog.entries.map(({ path }) => path),
+      );
+      throw new CodeModeError(
+        'option_invalid',
+        `\`except\` names \`${name}\`, which is no tool of this run.${near === undefined ? '' : ` Did you mean \`${near}\`?`}`,
+      );
+    }
+    left.add(entry.index);
+  }
+  return tools.filter((_, index) => !left.has(index));
+}
+
+function checkSignal(signal: unknown): AbortSignal | undefined {
+  if (signal === undefined || signal instanceof AbortSignal) return signal;
+  throw new CodeModeError('option_invalid', '`signal` should be an AbortSignal.');
+}
+
+async function build(tools: ToolSource, run: RunHandle, globals: string): Promise<Built> {
+  let collection: Collection | undefined;
+  try {
+    collection = await collect(tools, run);
+    const catalog = createCatalog(collection.tools);
+    return { collection, catalog, guest: toGuest(catalog, globals) };
+  } catch (error) {
+    // What went wrong first is what matters; closing is attempted all the same.
+    await closeBoth(() => run.close(), collection?.closing() ?? (async () => undefined)).catch(() => undefined);
+    if (CodeModeError.is(error)) throw error;
+    throw new CodeModeError(
+      'catalog_failed',
+      `The tools of this run could not be collected: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
+  }
+}
+
+/** Closes the tools, then the run; both are attempted, the first failure is reported. */
+async function closeBoth(closeRun: () => Promise<void>, closeTools: () => Promise<void>): Promise<void> {
+  const outcomes = [await settle(closeTools), await settle(closeRun)];
+  for (const outcome of outcomes) if (outcome !== undefined) throw outcome.error;
+}
+
+async function settle(work: () => Promise<void>): Promise<{ error: unknown } | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** The manifest of the tools and the constants together: images are made and kept per such text. */
+function toGuest(catalog: Catalog, globals: string): GuestCatalog {
+  const id = globals === '{}' ? catalog.id : createHash('sha256').update(catalog.id).update(globals).digest('hex');
+  return { id, manifest: `{"tools":${catalog.manifest},"globals":${globals}}` };
+}
+
+function checkGlobals(globals: unknown): string {
+  if (typeof globals !== 'object' || globals === null || Array.isArray(globals))
+    throw new CodeModeError('option_invalid', '`globals` should be an object of constants by name.');
+  const wires: [string, WireValue][] = [];
+  for (const [name, value] of Object.entries(globals)) {
+    if (!/^[A-Za-z_$][\w$]*$/.test(name))
+      throw new CodeModeError('option_invalid', `\`globals\` holds ${JSON.stringify(name)}, which is no identifier.`);
+    if (RESERVED.has(name))
+      throw new CodeModeError('option_invalid', `\`globals.${name}\` would hide what programs rely on; use another name.`);
+    try {
+      wires.push([name, encodeValue(value)]);
+    } catch (cause) {
+      throw new CodeModeError(
+        'option_invalid',
+        `\`globals.${name}\` cannot cross to a guest: ${cause instanceof Error ? cause.message : String(cause)}`,
+        { cause },
+      );
+    }
+  }
+  return JSON.stringify(Object.fromEntries(wires));
+}
+
+const RESERVED: ReadonlySet<string> = new Set([
+  'tools',
+  'codemode',
+  'ALL_TOOLS',
+  'text',
+  'exit',
+  'store',
+  'load',
+  'console',
+  'globalThis',
+  '__proto__',
+]);
+
+function refused(message: string, limits: Limits): RunResult {
+  return {
+    status: 'error',
+    error: { ...verdictError('limit', limits, 'sourceBytes'), message },
+    output: '',
+    artifacts: [],
+    calls: [],
+    warnings: [],
+    usage: { wallMs: 0, cpuMs: 0, calls: 0, peakMemoryBytes: 0 },
+  };
+}
+
+function check(options: CodeModeOptions): CodeModeOptions {
+  checkKeys(options, OPTIONS, 'createCodeMode()');
+  if (!Object.hasOwn(options, 'tools'))
+    throw new CodeModeError('option_invalid', 'createCodeMode() needs `tools`: a tool, a provider or an array of them.');
+  const { policy, engine, isolation, observer, showError, typecheck } = options;
+  if (typecheck !== undefined) checkMode(typecheck);
+  if (policy !== undefined && typeof policy !== 'function')
+    throw new CodeModeError('option_invalid', '`policy` should be a function that answers "allow" or { deny: reason }.');
+  if (showError !== undefined && typeof showError !== 'function')
+    throw new CodeModeError('option_invalid', '`showError` should be a function that answers a message or undefined.');
+  if (engine !== undefined && engine !== 'quickjs')
+    throw new CodeModeError('option_invalid', `\`engine\` should be "quickjs", but is ${JSON.stringify(engine)}.`);
+  if (isolation !== undefined && isolation !== 'thread' && isolation !== 'inline') {
+    throw new CodeModeError('option_invalid', `\`isolation\` should be "thread" or "inline", but is ${JSON.stringify(isolation)}.`);
+  }
+  for (const name of ['workers', 'maxWorkers', 'maxPrograms'] as const) {
+    const value = options[name];
+    if (value !== undefined && !(Number.isInteger(value) && value >= 1))
+      throw new CodeModeError('option_invalid', `\`${name}\` should be a whole number from 1, but is ${String(value)}.`);
+  }
+  if (observer !== undefined && (typeof observer !== 'object' || observer === null))
+    throw new CodeModeError('option_invalid', '`observer` should be an object with on(event), around(span, run) or both.');
+  return options;
+}
+
+function checkKeys(options: unknown, known: readonly string[], where: string): void {
+  if (typeof options !== 'object' || options === null) throw new CodeModeError('option_invalid', `${where} takes an object of options.`);
+  for (const key of Object.keys(options)) {
+    if (known.includes(key)) continue;
+    const [near] = nearest(key, known);
+    throw new CodeModeError(
+      'option_invalid',
+      `${where} has no option \`${key}\`${near === undefined ? '' : `; did you mean \`${near}\`?`} It has ${known.join(', ')}.`,
+    );
+  }
+}
+
+function checkMode(mode: unknown): TypeCheckMode {
+  if (mode === 'off' || mode === 'warn' || mode === 'error') return mode;
+  throw new CodeModeError('option_invalid', `\`typecheck\` should be "off", "warn" or "error", but is ${JSON.stringify(mode)}.`);
+}
+
+function checkTimeZone(timeZone: string): string {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone });
+    return timeZone;
+  } catch {
+    throw new CodeModeError(
+      'option_invalid',
+      `\`timeZone\` should be an IANA name such as "Europe/Berlin", but is ${JSON.stringify(timeZone)}.`,
+    );
+  }
+}
+
+function checkLocale(locale: string): string {
+  try {
+    const [canonical] = Intl.getCanonicalLocales(locale);
+    if (canonical !== undefined) return canonical;
+  } catch {
+    // Falls through to the one sentence for every locale that is not one.
+  }
+  throw new CodeModeError('option_invalid', `\`locale\` should be a language tag such as "en-US", but is ${JSON.stringify(locale)}.`);
+}

@@ -1,0 +1,83 @@
+// exec, wait and stop as tools for a model, in words of no SDK: adapters only change the clothes.
+import type { JsonSchema } from '../tools/schema.ts';
+import type { Observation, ObserveOptions } from './observation.ts';
+
+/** A tool specification that any SDK can be given. */
+export interface ControlTool {
+  readonly name: 'exec' | 'wait' | 'stop';
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  /** Takes what the model sent. Rejects with a `CodeModeError` whose message the model should read. */
+  execute(input: unknown): Promise<Observation>;
+}
+
+/** The part of a session that the controls use. */
+interface Controlled {
+  exec(source: string, options?: ObserveOptions): Promise<Observation>;
+  wait(options?: ObserveOptions): Promise<Observation>;
+  stop(options?: ObserveOptions): Promise<Observation>;
+}
+
+const BUDGET = {
+  max_output_tokens: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 1_048_576,
+    description: 'How much output and value may come back. Default 10000.',
+  },
+} as const;
+const WINDOW = {
+  observe_ms: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 600_000,
+    description: 'How long to watch at most; the call returns at once when the program ends. Default 60000.',
+  },
+} as const;
+
+export function controlTools(session: Controlled): readonly ControlTool[] {
+  return [
+    {
+      name: 'exec',
+      description:
+        'Runs a JavaScript or TypeScript program that calls the tools as `await tools.name({ … })`. Return the one small value that answers the question; write progress with console.log. Start calls together with Promise.all. Status `still_working` means that it goes on by itself: use wait.',
+      inputSchema: {
+        type: 'object',
+        properties: {
+          source: { type: 'string', description: 'The program: a script body with top-level await and return.' },
+          ...WINDOW,
+          ...BUDGET,
+        },
+        required: ['source'],
+        additionalProperties: false,
+      },
+      execute: async (input) => {
+        const { source } = read(input);
+        // What is no string is refused there, in the words for it.
+        return session.exec(source as string, options(input));
+      },
+    },
+    {
+      name: 'wait',
+      description: 'Watches the program that is still working and tells what is new. It neither resumes nor prolongs it.',
+      inputSchema: { type: 'object', properties: { ...WINDOW, ...BUDGET }, additionalProperties: false },
+      execute: async (input) => session.wait(options(input)),
+    },
+    {
+      name: 'stop',
+      description: 'Ends the program that is still working and tells what it had done.',
+      inputSchema: { type: 'object', properties: BUDGET, additionalProperties: false },
+      execute: async (input) => session.stop(options(input)),
+    },
+  ];
+}
+
+function read(input: unknown): Record<string, unknown> {
+  return typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
+}
+
+/** What the model sent under its names, as the session's options; the session checks them. */
+function options(input: unknown): ObserveOptions {
+  const { observe_ms, max_output_tokens } = read(input);
+  return { observeMs: observe_ms as number | undefined, maxOutputTokens: max_output_tokens as number | undefined };
+}

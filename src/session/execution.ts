@@ -1,0 +1,495 @@
+// One run of a program: dispatches each message of the guest once and finishes once. The one place where what a program may
+// do (broker) meets where it runs (scheduler). Not here: what the checks are, how workers are shared.
+import type { Artifact } from '../artifacts/artifact.ts';
+import type { Policy } from '../broker/authorize.ts';
+import { type Broker, type CallRecord, createBroker } from '../broker/broker.ts';
+import type { ShowError } from '../broker/deliver.ts';
+import type { Scheduler, Ticket, Turn, Verdict } from '../isolation/scheduler.ts';
+import { emit, type Observer } from '../observe.ts';
+import { decodeArguments, decodeLines, decodeUntrusted, GuestProtocolError } from '../protocol/decode.ts';
+import { type CallFailure, CodeModeError } from '../protocol/errors.ts';
+import type { Limits } from '../protocol/limits.ts';
+import type { GuestError, GuestMessage, Warning } from '../protocol/messages.ts';
+import { encodeValue, UnserializableError, type WireValue } from '../protocol/values.ts';
+import type { RunHandle } from '../tools/binding.ts';
+import type { Catalog } from '../tools/catalog.ts';
+import { Output } from './output.ts';
+import type { ProgramError, RunResult } from './result.ts';
+import { readTypeCheck, type TypeCheck } from './type-check.ts';
+import { verdictError } from './verdict.ts';
+
+/** The catalog as a guest is given it. */
+export interface GuestCatalog {
+  readonly id: string;
+  readonly manifest: string;
+}
+
+export interface ExecutionOptions {
+  readonly id: string;
+  readonly source: string;
+  readonly catalog: Catalog;
+  readonly guest: GuestCatalog;
+  readonly run: RunHandle;
+  readonly limits: Limits;
+  readonly scheduler: Scheduler;
+  readonly policy?: Policy | undefined;
+  readonly observer?: Observer | undefined;
+  readonly showError?: ShowError | undefined;
+  readonly timeZone: string;
+  readonly locale: string;
+  /** When the program must have ended, and which limit says so: `wallMs` of a run, `lifetimeMs` in a session. */
+  readonly lifetime: 'wallMs' | 'lifetimeMs';
+  /** What earlier programs of the session stored. */
+  readonly store?: SessionStore | undefined;
+  readonly typecheck?: TypeCheck | undefined;
+  /** Ends the program from outside: the caller's own signal, or closing. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Values that programs of one session keep for one another. */
+export type SessionStore = Map<string, WireValue>;
+
+/** What happened since the last look at an execution. Each piece is in exactly one increment. */
+export interface Increment {
+  /** Increments put together are the whole output: later ones begin with the line break that parts them. */
+  readonly output: string;
+  readonly calls: readonly CallRecord[];
+  readonly warnings: readonly Warning[];
+  readonly artifacts: readonly Artifact[];
+}
+
+/** How a program came to its end. The first reason counts; later ones are ignored. */
+type Ending =
+  | { readonly type: 'value'; readonly wire: WireValue }
+  | { readonly type: 'guest'; readonly error: GuestError }
+  | { readonly type: 'verdict'; readonly verdict: Verdict; readonly error: ProgramError };
+
+/** Most warnings in a result. */
+const MOST_WARNINGS = 50;
+/** For a program whose time was up before it could start. */
+const NOT_LET_IN = 'The program was not started in its time: as many programs as `maxPrograms` allows were running. Try again later.';
+/** Longest time that Node's timers keep. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The reason that every tool's signal gives; one for all, since an error of its own costs each execution its stack. */
+const PROGRAM_ENDED = new CodeModeError('aborted', 'The program has ended.');
+
+/** Starts a program. It runs by itself; `result` never rejects for what the program did. */
+export function execute(options: ExecutionOptions): Execution {
+  const { observer, run, id } = options;
+  if (observer?.around === undefined) return new Execution(options);
+  let execution: Execution | undefined;
+  const work = (): Promise<RunResult> => {
+    execution ??= new Execution(options);
+    return execution.result;
+  };
+  // The observer's own mistakes never reach the work, and it may not keep the work from being done.
+  try {
+    void Promise.resolve(observer.around({ name: 'execution', runId: run.run.id, executionId: id }, work)).catch(() => undefined);
+  } catch {
+    // An observer never breaks work.
+  }
+  execution ??= new Execution(options);
+  return execution;
+}
+
+export class Execution {
+  readonly result: Promise<RunResult>;
+  readonly #options: ExecutionOptions;
+  readonly #broker: Broker;
+  readonly #abort = new AbortController();
+  readonly #began = performance.now();
+  readonly #output: Output;
+  readonly #warnings: Warning[] = [];
+  readonly #stacks: { readonly message: string; readonly stack: string }[] = [];
+  readonly #artifacts: Artifact[] = [];
+  readonly #seen = new Set<number>();
+  readonly #settlements: string[] = [];
+  #ticket: Ticket | undefined;
+  #outstanding = 0;
+  #flushing = false;
+  #wallTimer: NodeJS.Timeout | undefined;
+  #wakeTimer: NodeJS.Timeout | undefined;
+  #cpuMs = 0;
+  #peakBytes = 0;
+  #starved = false;
+  #ending: Ending | undefined;
+  #resolve!: (result: RunResult) => void;
+  readonly #stored: [string, WireValue][] = [];
+  #outputTaken = 0;
+  readonly #callsTaken = new Set<string>();
+  #warningsTaken = 0;
+  #artifactsTaken = 0;
+  readonly #onSignal = (): void => this.#judge({ kind: 'aborted' });
+
+  constructor(options: ExecutionOptions) {
+    this.#options = options;
+    const { id, catalog, run, limits, policy, observer, showError, source, signal } = options;
+    this.#output = new Output(limits.outputBytes);
+    this.#broker = createBroker({
+      catalog,
+      run,
+      policy,
+      limits,
+      observer,
+      showError,
+      encode: (value) => this.#encode(value),
+      executionId: id,
+      programKey: `${run.run.id}\n${source}`,
+      signal: this.#abort.signal,
+    });
+    this.result = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    emit(observer, {
+      type: 'execution-start',
+      runId: run.run.id,
+      executionId: id,
+      at: this.#began,
+      sourceBytes: Buffer.byteLength(source),
+    });
+    if (signal?.aborted === true) {
+      this.#judge({ kind: 'aborted' });
+      return;
+    }
+    signal?.addEventListener('abort', this.#onSignal, { once: true });
+    if (options.typecheck === undefined) this.#start();
+    else void this.#checkTypes(options.typecheck);
+  }
+
+  /** Its time does not count: the program's clocks begin when it does. */
+  async #checkTypes({ mode, check }: TypeCheck): Promise<void> {
+    const { source } = this.#options;
+    const outcome = await check(source, this.#abort.signal);
+    if (this.#ending !== undefined) return;
+    const { error, warnings } = readTypeCheck(outcome, { mode, source });
+    for (const warning of warnings) this.#warn(warning);
+    if (error === undefined) this.#start();
+    else this.#end({ type: 'verdict', verdict: { kind: 'type' }, error });
+  }
+
+  #start(): void {
+    const options = this.#options;
+    const { limits, run, source } = options;
+    const { timeZone, locale, lifetime } = options;
+    const lifeMs = limits[lifetime];
+    const deadline = Date.now() + lifeMs;
+    this.#endAt(deadline);
+    this.#ticket = options.scheduler.start({
+      catalog: options.guest,
+      source,
+      options: {
+        cpuMs: limits.cpuMs,
+        sliceMs: limits.sliceMs,
+        deadline,
+        memoryBytes: limits.memoryBytes,
+        stackBytes: limits.stackBytes,
+        guest: {
+          calls: Math.max(0, limits.calls - run.count.calls),
+          argumentBytes: limits.argumentBytes,
+          outputBytes: limits.outputBytes,
+          valueBytes: limits.valueBytes,
+          storeBytes: limits.storeBytes,
+        },
+        store: storeText(options.store),
+        timeZone,
+        locale,
+      },
+      onTurn: (turn, lines) => this.#hear(turn, lines),
+      onEnd: (verdict, turn) => {
+        if (turn !== undefined) this.#account(turn);
+        // A worker knows one end of time; which limit set it is known here.
+        this.#judge(verdict.limit === 'wallMs' ? { ...verdict, limit: lifetime } : verdict);
+      },
+    });
+  }
+
+  /** What is new since the last call of this. */
+  take(): Increment {
+    const output = this.#output.text.slice(this.#outputTaken);
+    this.#outputTaken += output.length;
+    const ended = this.#ending !== undefined;
+    const calls = this.#broker.records().filter(({ id, status }) => !this.#callsTaken.has(id) && (ended || status !== 'running'));
+    for (const { id } of calls) this.#callsTaken.add(id);
+    const warnings = this.#warnings.slice(this.#warningsTaken);
+    this.#warningsTaken += warnings.length;
+    const artifacts = this.#artifacts.slice(this.#artifactsTaken);
+    this.#artifactsTaken += artifacts.length;
+    return { output, calls, warnings, artifacts };
+  }
+
+  /** Ends the program, with status `terminated`. */
+  stop(): void {
+    this.#judge({ kind: 'aborted' });
+  }
+
+  /** Timers reach some 24 days; a longer life is reached in steps. */
+  #endAt(deadline: number): void {
+    const left = deadline - Date.now();
+    this.#wallTimer = setTimeout(
+      () => {
+        if (Date.now() < deadline) this.#endAt(deadline);
+        else this.#judge({ kind: 'timeout', limit: this.#options.lifetime }, this.#ticket?.admitted === false ? NOT_LET_IN : undefined);
+      },
+      Math.min(Math.max(left, 0) + 1, LONGEST_TIMER_MS),
+    );
+  }
+
+  #account(turn: Turn): void {
+    this.#cpuMs += turn.cpuMs;
+    this.#peakBytes = Math.max(this.#peakBytes, turn.peakBytes);
+    if (turn.starved === true) this.#starved = true;
+    for (const warning of turn.warnings ?? []) this.#warn(warning);
+  }
+
+  #hear(turn: Turn, lines: string): void {
+    if (this.#ending !== undefined) return;
+    this.#account(turn);
+    clearTimeout(this.#wakeTimer);
+    let wakeMs: number | undefined;
+    try {
+      for (const message of decodeLines(lines)) {
+        if (message.type === 'wake') wakeMs = message.ms;
+        else this.#dispatch(message);
+        if (this.#ending !== undefined) return;
+      }
+    } catch (error) {
+      if (!(error instanceof GuestProtocolError)) throw error;
+      this.#judge({ kind: 'fault', cause: error });
+      return;
+    }
+    if (wakeMs !== undefined) this.#wakeTimer = setTimeout(() => this.#ticket?.wake(), Math.min(wakeMs, LONGEST_TIMER_MS));
+    else if (this.#outstanding === 0 && this.#settlements.length === 0) {
+      // It waits, and for nothing that anyone still owes it.
+      // Out of memory inside a promise callback, with nothing else to wait for: callbacks that never came to an end.
+      if (this.#starved)
+        this.#judge(
+          { kind: 'timeout', limit: 'cpuMs' },
+          'The program kept starting promise callbacks without an end, until its memory was used up. Look for a promise chain or an async loop that never stops.',
+        );
+      else this.#judge({ kind: 'deadlock' });
+    }
+  }
+
+  #dispatch(message: Exclude<GuestMessage, { type: 'wake' }>): void {
+    switch (message.type) {
+      case 'call':
+        // Refused here, where the caller catches it: nothing that comes of a call itself may be thrown.
+        if (this.#seen.has(message.id)) throw new GuestProtocolError('The guest used the id of a call twice.');
+        this.#seen.add(message.id);
+        this.#outstanding++;
+        void this.#call(message);
+        return;
+      case 'out':
+        this.#output.add(message.level, message.text);
+        return;
+      case 'store':
+        this.#stored.push([message.key, { mode: message.mode, text: message.text }]);
+        return;
+      case 'dropped':
+        this.#output.drop(message.count);
+        return;
+      case 'warn':
+        if (this.#stacks.length < MOST_WARNINGS) this.#stacks.push(message);
+        return;
+      case 'done':
+        this.#end({ type: 'value', wire: message });
+        return;
+      case 'fail':
+        this.#end({ type: 'guest', error: message.error });
+        return;
+      default:
+        message satisfies never;
+    }
+  }
+
+  async #call({ id, index, mode, text }: Extract<GuestMessage, { type: 'call' }>): Promise<void> {
+    const { limits } = this.#options;
+    const delivery = await this.#broker.call({
+      id,
+      index,
+      input: () => {
+        if (text.length > limits.argumentBytes) {
+          throw new CodeModeError(
+            'limit_exceeded',
+            `The arguments are ${text.length} bytes; the limit \`argumentBytes\` is ${limits.argumentBytes}.`,
+          );
+        }
+        try {
+          return decodeArguments({ mode, text });
+        } catch (error) {
+          if (error instanceof UnserializableError) throw new CodeModeError('input_invalid', error.message);
+          throw error;
+        }
+      },
+    });
+    this.#outstanding--;
+    if (this.#ending !== undefined) return;
+    if (!delivery.ok) {
+      if (delivery.fatal !== undefined) return this.#judge({ kind: 'limit', limit: 'calls' }, delivery.fatal.message);
+      return this.#settle(`[${id},2,${JSON.stringify(delivery.failure satisfies CallFailure)}]`);
+    }
+    for (const artifact of delivery.artifacts) this.#artifacts.push(artifact);
+    // What #encode made of it, inside the call.
+    const wire = delivery.value as WireValue;
+    this.#settle(wire.mode === 'P' ? `[${id},0,${wire.text}]` : `[${id},1,${JSON.stringify(wire.text)}]`);
+  }
+
+  #encode(value: unknown): WireValue {
+    const { resultBytes } = this.#options.limits;
+    let wire: WireValue;
+    try {
+      wire = encodeValue(value);
+    } catch (error) {
+      if (error instanceof UnserializableError) throw new CodeModeError('output_invalid', error.message, { cause: error });
+      throw error;
+    }
+    if (wire.text.length > resultBytes) {
+      throw new CodeModeError(
+        'limit_exceeded',
+        `it is ${wire.text.length} bytes, and the limit \`resultBytes\` is ${resultBytes}; ask for less, for example with a filter or a page.`,
+      );
+    }
+    return wire;
+  }
+
+  /** Results that are ready together go back together; one that nothing else is running beside goes at once. */
+  #settle(settlement: string): void {
+    this.#settlements.push(settlement);
+    if (this.#flushing) return;
+    if (this.#outstanding > 0) {
+      this.#flushing = true;
+      setImmediate(() => this.#flush());
+    } else this.#flush();
+  }
+
+  #flush(): void {
+    this.#flushing = false;
+    if (this.#settlements.length === 0 || this.#ending !== undefined) return;
+    clearTimeout(this.#wakeTimer);
+    this.#ticket?.post(this.#settlements.splice(0));
+  }
+
+  #warn(warning: Warning): void {
+    if (this.#warnings.length < MOST_WARNINGS) this.#warnings.push(warning);
+  }
+
+  #judge(verdict: Verdict, message?: string): void {
+    const { limits } = this.#options;
+    const base = verdictError(verdict.kind, limits, verdict.limit);
+    const error: ProgramError =
+      verdict.diagnosis !== undefined ? { kind: verdict.kind, ...verdict.diagnosis } : message === undefined ? base : { ...base, message };
+    this.#end({ type: 'verdict', verdict, error });
+  }
+
+  #end(ending: Ending): void {
+    if (this.#ending !== undefined) return;
+    this.#ending = ending;
+    clearTimeout(this.#wallTimer);
+    clearTimeout(this.#wakeTimer);
+    this.#options.signal?.removeEventListener('abort', this.#onSignal);
+    this.#ticket?.end();
+    void this.#finish(ending);
+  }
+
+  async #finish(ending: Ending): Promise<void> {
+    // A program that has completed (or left by `exit`) started its calls on purpose: they end by themselves. Else they are aborted.
+    if (ending.type === 'value' && this.#outstanding > 0)
+      await this.#broker.settled(Math.max(0, this.#options.limits[this.#options.lifetime] - (performance.now() - this.#began)));
+    this.#abort.abort(PROGRAM_ENDED);
+    const { cleanupMs } = this.#options.limits;
+    const still = await this.#broker.settled(cleanupMs);
+    for (const path of still)
+      this.#warn({
+        message: `Tool \`${path}\` was still running ${cleanupMs} ms after the program had ended and its signal was aborted; its result is ignored.`,
+      });
+    const notice = this.#output.notice;
+    if (notice !== undefined) this.#warn({ message: notice });
+    const outcome = await this.#outcome(ending);
+    // What a program stored counts when it came to an end of its own, also a bad one; not when it was ended.
+    if (outcome.status !== 'terminated') for (const [key, wire] of this.#stored) this.#options.store?.set(key, wire);
+    const calls = this.#broker.records();
+    const wallMs = performance.now() - this.#began;
+    const result = {
+      ...outcome,
+      output: this.#output.text,
+      artifacts: this.#artifacts,
+      calls,
+      warnings: this.#warnings,
+      usage: { wallMs, cpuMs: this.#cpuMs, calls: calls.length, peakMemoryBytes: this.#peakBytes },
+    } as RunResult;
+    const { observer, run, id } = this.#options;
+    emit(observer, {
+      type: 'execution-end',
+      runId: run.run.id,
+      executionId: id,
+      at: performance.now(),
+      status: result.status,
+      ...(result.error === undefined ? {} : { kind: result.error.kind }),
+      durationMs: wallMs,
+      ...(ending.type === 'verdict' && ending.verdict.cause !== undefined ? { error: ending.verdict.cause } : {}),
+    });
+    this.#resolve(result);
+  }
+
+  async #outcome(ending: Ending): Promise<Pick<RunResult, 'status' | 'value' | 'error'>> {
+    if (ending.type === 'value') {
+      const { limits } = this.#options;
+      const { text } = ending.wire;
+      await this.#explain(undefined);
+      if (text.length > limits.valueBytes) return { status: 'error', error: { ...verdictError('limit', limits, 'valueBytes') } };
+      try {
+        return { status: 'completed', value: decodeUntrusted(ending.wire) };
+      } catch (error) {
+        if (error instanceof UnserializableError)
+          return {
+            status: 'error',
+            error: { kind: 'unserializable', name: 'TypeError', message: `The program's value cannot cross: ${error.message}` },
+          };
+        return { status: 'error', error: verdictError('fault', limits) };
+      }
+    }
+    if (ending.type === 'verdict') {
+      await this.#explain(undefined);
+      return { status: ending.verdict.kind === 'aborted' ? 'terminated' : 'error', error: ending.error };
+    }
+    return { status: 'error', error: await this.#explain(ending.error) };
+  }
+
+  /** The model's own positions for an error and for warnings, from a worker: no text of a model is parsed here. */
+  async #explain(error: GuestError): Promise<ProgramError>;
+  async #explain(error: undefined): Promise<undefined>;
+  async #explain(error: GuestError | undefined): Promise<ProgramError | undefined> {
+    if (error === undefined && this.#stacks.length === 0) return undefined;
+    const { scheduler, source, catalog, limits } = this.#options;
+    const tools =
+      error === undefined
+        ? []
+        : catalog.entries.slice(0, 500).map(({ path, tool }) => ({ path, description: tool.description.slice(0, 200) }));
+    const answer = await scheduler.diagnose(source, {
+      ...(error === undefined ? {} : { error }),
+      stacks: this.#stacks.map(({ stack }) => stack),
+      tools,
+    });
+    this.#stacks.forEach(({ message }, index) => {
+      const place = answer?.places[index];
+      this.#warn({ message, ...(place ?? {}) });
+    });
+    if (error === undefined) return undefined;
+    if (this.#starved && isOutOfMemory(error)) return verdictError('memory', limits, 'memoryBytes');
+    const { kind, name, message, code } = error;
+    const diagnosis = answer?.diagnosis ?? { name, message };
+    return { kind, ...diagnosis, ...(code === undefined ? {} : { code }) };
+  }
+}
+
+function storeText(store: SessionStore | undefined): string {
+  if (store === undefined || store.size === 0) return '{}';
+  // A Map, since `__proto__` is a key like any other; written by hand, since fromEntries would be one too.
+  return `{${[...store].map(([key, { mode, text }]) => `${JSON.stringify(key)}:${JSON.stringify([mode, text])}`).join(',')}}`;
+}
+
+/** What the engine throws when an allocation was refused; with no room for an error, it throws `null`. */
+function isOutOfMemory({ isError, message }: GuestError): boolean {
+  return isError ? /out of memory/i.test(message) : message === 'null';
+}

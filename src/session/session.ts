@@ -1,0 +1,313 @@
+// A session: many programs for one agent run. The model starts a program, watches it, ends it; the conversation may call
+// tools itself, under the same checks. Not here: what happens inside one program (execution.ts), how an SDK names this.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomUUID } from 'node:crypto';
+import { type Broker, createBroker } from '../broker/broker.ts';
+import { CodeModeError } from '../protocol/errors.ts';
+import { type LimitOverrides, type Limits, resolveLimits } from '../protocol/limits.ts';
+import { nearest } from '../protocol/nearest.ts';
+import { toJson } from '../protocol/values.ts';
+import type { RunHandle } from '../tools/binding.ts';
+import type { Catalog } from '../tools/catalog.ts';
+import { type ControlTool, controlTools } from './control-tools.ts';
+import { type Execution, type ExecutionOptions, execute, type SessionStore } from './execution.ts';
+import { instructionsFor } from './instructions.ts';
+import type { Observation, ObserveOptions } from './observation.ts';
+import type { RunResult } from './result.ts';
+import { bytesOf, shortenJson, shortenText } from './shorten.ts';
+
+export interface ExecOptions extends ObserveOptions {
+  /** Overrides of limits for this program, key by key. */
+  readonly limits?: LimitOverrides | undefined;
+}
+
+/** One agent run's programs. Close it when the run ends; it also works with `await using`. */
+export interface Session {
+  readonly id: string;
+  /** Starts a program and watches it. Throws `call_refused` while another one runs, which is left alone. */
+  exec(source: string, options?: ExecOptions): Promise<Observation>;
+  /** Watches the program that runs. Never resumes or prolongs it. Throws `call_refused` when there is none. */
+  wait(options?: ObserveOptions): Promise<Observation>;
+  /** Ends the program that runs. Throws `call_refused` when there is none. */
+  stop(options?: ObserveOptions): Promise<Observation>;
+  /** The same call, made by the conversation: same checks, limits, locks and events. Rejects with a `CodeModeError` of the failure's code. */
+  callTool(name: string, input?: unknown): Promise<unknown>;
+  /** `exec`, `wait` and `stop` as neutral tool specifications for any SDK. */
+  controlTools(): readonly ControlTool[];
+  /** For the system prompt: what code mode is and which tools there are. */
+  readonly instructions: string;
+  /** Ends what runs and releases everything of the run. Safe to call twice. Rejects with `cleanup_failed` when closing a tool fails. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** What a session is made of; see createCodeMode().openSession(). */
+export interface SessionParts {
+  readonly run: RunHandle;
+  /** What programs may call. */
+  readonly catalog: Catalog;
+  /** All tools of the run, those kept out of programs too. */
+  readonly everything: Catalog;
+  readonly limits: Limits;
+  readonly execution: Omit<ExecutionOptions, 'id' | 'source' | 'limits' | 'lifetime' | 'store' | 'signal' | 'run' | 'catalog'>;
+  readonly signal: AbortSignal | undefined;
+  release(): Promise<void>;
+}
+
+const OBSERVE_MS = 60_000;
+const OUTPUT_TOKENS = 10_000;
+
+/** The session whose tool is running here: a tool that used the controls of its own session would wait for itself. */
+const inside = new AsyncLocalStorage<readonly OpenSession[]>();
+
+interface Program {
+  readonly number: number;
+  readonly execution: Execution;
+  result: RunResult | undefined;
+}
+
+export class OpenSession implements Session {
+  readonly #parts: SessionParts;
+  readonly #store: SessionStore = new Map();
+  readonly #ended = new AbortController();
+  readonly #conversation: Broker;
+  #active: Program | undefined;
+  #programs = 0;
+  #conversationCalls = 0;
+  #queue: Promise<unknown> = Promise.resolve();
+  #closed: Promise<void> | undefined;
+  readonly #onSignal = (): void => void this.close().catch(() => undefined);
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+    const { run, everything, limits, execution, signal } = parts;
+    this.#conversation = createBroker({
+      catalog: everything,
+      run,
+      limits,
+      policy: execution.policy,
+      observer: execution.observer,
+      showError: execution.showError,
+      executionId: `${run.run.id}:conversation`,
+      programKey: `${run.run.id}\nconversation`,
+      signal: this.#ended.signal,
+    });
+    if (signal?.aborted === true) this.#onSignal();
+    else signal?.addEventListener('abort', this.#onSignal, { once: true });
+  }
+
+  get id(): string {
+    return this.#parts.run.run.id;
+  }
+
+  get instructions(): string {
+    return instructionsFor(this.#parts.catalog);
+  }
+
+  exec(source: string, options: ExecOptions = {}): Promise<Observation> {
+    return this.#control('exec', async () => {
+      const watching = checkObserve(options, ['limits']);
+      if (typeof source !== 'string')
+        throw new CodeModeError('option_invalid', `exec() takes the program as a string, not ${typeof source}.`);
+      const { limits: defaults, execution, run, catalog } = this.#parts;
+      const limits = options.limits === undefined ? defaults : resolveLimits(defaults, options.limits);
+      if (Buffer.byteLength(source) > limits.sourceBytes) {
+        throw new CodeModeError(
+          'limit_exceeded',
+          `The program is ${Buffer.byteLength(source)} bytes long; the limit \`sourceBytes\` is ${limits.sourceBytes}. Write a shorter one.`,
+        );
+      }
+      const before = this.#active;
+      if (before !== undefined && before.result === undefined) {
+        throw new CodeModeError(
+          'call_refused',
+          `Program ${before.number} is still running. Use wait to watch it or stop to end it, then start the next.`,
+        );
+      }
+      // It ended while nobody watched: its end is told beside the next program's.
+      const previous = before === undefined ? undefined : this.#look(before, watching.bytes);
+      const program: Program = {
+        number: ++this.#programs,
+        execution: inside.run([...(inside.getStore() ?? []), this], () =>
+          execute({
+            ...execution,
+            id: randomUUID(),
+            source,
+            run,
+            catalog,
+            limits,
+            lifetime: 'lifetimeMs',
+            store: this.#store,
+            signal: this.#ended.signal,
+          }),
+        ),
+        result: undefined,
+      };
+      this.#active = program;
+      void program.execution.result.then((result) => {
+        program.result = result;
+      });
+      const observation = await this.#observe(program, watching);
+      return previous === undefined ? observation : { ...observation, previous };
+    });
+  }
+
+  wait(options: ObserveOptions = {}): Promise<Observation> {
+    return this.#control('wait', async () => {
+      const watching = checkObserve(options);
+      return this.#observe(this.#running('wait'), watching);
+    });
+  }
+
+  stop(options: ObserveOptions = {}): Promise<Observation> {
+    // Told to the program at once, also when another call is watching it: that one then returns with its end.
+    const meant = this.#closed === undefined ? this.#active : undefined;
+    meant?.execution.stop();
+    return this.#control('stop', async () => {
+      const watching = checkObserve(options);
+      if (meant?.result !== undefined && this.#active !== meant) return alreadyTold(meant.number, meant.result);
+      const program = this.#running('stop');
+      await program.execution.result;
+      return this.#look(program, watching.bytes);
+    });
+  }
+
+  async callTool(name: string, input?: unknown): Promise<unknown> {
+    this.#checkOpen();
+    const entry = this.#parts.everything.find(name);
+    if (entry === undefined) {
+      const near = nearest(
+        String(name),
+        this.#parts.everything.entries.map(({ path }) => path),
+      );
+      throw new CodeModeError(
+        'tool_unknown',
+        `There is no tool \`${name}\`.${near.length === 0 ? '' : ` Did you mean ${near.map((path) => `\`${path}\``).join(' or ')}?`}`,
+      );
+    }
+    const delivery = await this.#conversation.call({
+      id: ++this.#conversationCalls,
+      index: entry.index,
+      input: input === undefined ? {} : () => input,
+    });
+    if (delivery.ok) return delivery.value;
+    const { code, message, details } = delivery.failure;
+    throw new CodeModeError(code as CodeModeError['code'], message, details === undefined ? {} : { details: { details } });
+  }
+
+  controlTools(): readonly ControlTool[] {
+    return controlTools(this);
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= (async () => {
+      this.#parts.signal?.removeEventListener('abort', this.#onSignal);
+      this.#ended.abort(new CodeModeError('closed', 'The session has been closed.'));
+      await this.#active?.execution.result;
+      await this.#conversation.settled(this.#parts.limits.cleanupMs);
+      await this.#parts.release();
+    })();
+    return this.#closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** Control calls take turns: none begins before the one before has returned. */
+  #control<T>(name: string, work: () => Promise<T>): Promise<T> {
+    if (inside.getStore()?.includes(this) === true) {
+      return Promise.reject(
+        new CodeModeError(
+          'call_deadlock',
+          `A tool called ${name}() of the session whose program it serves; each would wait for the other. Return first.`,
+        ),
+      );
+    }
+    const turn = this.#queue.then(async () => {
+      this.#checkOpen();
+      return work();
+    });
+    this.#queue = turn.catch(() => undefined);
+    return turn;
+  }
+
+  #checkOpen(): void {
+    if (this.#closed !== undefined) throw new CodeModeError('closed', 'This session has been closed; open another one.');
+  }
+
+  #running(name: string): Program {
+    if (this.#active !== undefined) return this.#active;
+    throw new CodeModeError('call_refused', `There is no program to ${name}${name === 'wait' ? ' for' : ''}; start one with exec.`);
+  }
+
+  async #observe(program: Program, { observeMs, bytes }: Watching): Promise<Observation> {
+    let timer: NodeJS.Timeout | undefined;
+    const enough = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, observeMs);
+    });
+    await Promise.race([program.execution.result, enough]);
+    clearTimeout(timer);
+    return this.#look(program, bytes);
+  }
+
+  #look(program: Program, bytes: number): Observation {
+    const { number, execution, result } = program;
+    const { output, ...increment } = execution.take();
+    if (result === undefined) {
+      const text = shortenText(output, bytes);
+      return { status: 'still_working', program: number, output: text.kept, ...increment, ...note([text.left && `output: ${text.left}`]) };
+    }
+    this.#active = undefined;
+    const base = { program: number, ...increment, usage: result.usage };
+    if (result.status !== 'completed') {
+      const text = shortenText(output, bytes);
+      return { status: result.status, ...base, output: text.kept, error: result.error, ...note([text.left && `output: ${text.left}`]) };
+    }
+    // The value is what the program was for: it gets what it needs, up to three quarters, and the output the rest.
+    const json = result.value === undefined ? undefined : toJson(result.value);
+    const value = json === undefined ? undefined : shortenJson(json, Math.max(Math.floor(bytes * 0.75), bytes - Buffer.byteLength(output)));
+    const used = value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value.kept));
+    const text = shortenText(output, Math.max(0, bytes - used));
+    return {
+      status: 'completed',
+      ...base,
+      output: text.kept,
+      ...(value === undefined ? {} : { value: value.kept }),
+      ...note([value?.left && `value: ${value.left}`, text.left && `output: ${text.left}`]),
+    };
+  }
+}
+
+/** For a stop whose program's end was told to the call that was watching it. */
+function alreadyTold(program: number, { status, usage }: RunResult): Observation {
+  return { status, program, output: '', calls: [], warnings: [], artifacts: [], usage };
+}
+
+function note(parts: readonly (string | undefined)[]): { shortened?: string } {
+  const said = parts.filter((part) => part !== undefined && part !== '');
+  return said.length === 0 ? {} : { shortened: `Left out of the ${said.join('; of the ')}. Return less, or raise max_output_tokens.` };
+}
+
+interface Watching {
+  readonly observeMs: number;
+  readonly bytes: number;
+}
+
+function checkObserve(options: ObserveOptions, more: readonly string[] = []): Watching {
+  if (typeof options !== 'object' || options === null)
+    throw new CodeModeError('option_invalid', 'The options should be an object such as { observeMs: 10000 }.');
+  const known = ['observeMs', 'maxOutputTokens', ...more];
+  for (const key of Object.keys(options)) {
+    if (!known.includes(key)) throw new CodeModeError('option_invalid', `There is no option \`${key}\`; there are ${known.join(', ')}.`);
+  }
+  const { observeMs = OBSERVE_MS, maxOutputTokens = OUTPUT_TOKENS } = options;
+  checkWhole('observeMs', observeMs, 0, 2 ** 31 - 1);
+  checkWhole('maxOutputTokens', maxOutputTokens, 1, 1_048_576);
+  return { observeMs, bytes: bytesOf(maxOutputTokens) };
+}
+
+function checkWhole(name: string, value: unknown, min: number, max: number): void {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return;
+  throw new CodeModeError('option_invalid', `\`${name}\` should be a whole number from ${min} to ${max}, but is ${String(value)}.`);
+}

@@ -1,0 +1,20 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { CodeMode } from '../../src/index.ts';
+import { hasCorpus } from '../helpers/corpora.ts';
+import { judge, openPatterns, readPatterns, readProgram } from '../helpers/patterns.ts';
+
+const present = hasCorpus('programs');
+
+describe.each(['thread', 'inline'] as const)('program patterns, %s', (isolation) => {
+  let codeMode: CodeMode;
+  beforeAll(async () => {
+    if (present) codeMode = await openPatterns(isolation);
+  });
+  afterAll(() => codeMode?.close());
+
+  test.skipIf(present)('are not tested: ../shared/programs is absent', () => undefined);
+  test.for(present ? readPatterns() : [])('$id $slug: $features', async (pattern) => {
+    const result = await codeMode.run(readProgram(pattern));
+    expect(judge(pattern, result)).toBeUndefined();
+  });
+});
