@@ -1,7 +1,7 @@
 // The promise table: a call leaves as one line, its settlement resolves the promise that the program holds. The program
 // never sees an id, a resolver or another call's arguments. Not here: which names lead to a call (tools.ts).
 import type { CallFailure } from '../src/protocol/errors.ts';
-import { decodeValue, encodeValue, type WireValue } from '../src/protocol/values.ts';
+import { decodeValue, encodeValue, UnserializableError, type WireValue } from '../src/protocol/values.ts';
 import type { Outbox } from './outbox.ts';
 import {
   ErrorConstructor,
@@ -19,12 +19,15 @@ import {
   ProxyConstructor,
   ReflectGet,
   ReflectHas,
+  StringPrototypeCharCodeAt,
+  SymbolToPrimitive,
   TypeErrorConstructor,
   WeakMapConstructor,
   WeakMapPrototypeGet,
   WeakMapPrototypeSet,
 } from './primordials.ts';
 import { programFrames } from './stack.ts';
+import { defineHidden, defineVisible } from './world/define.ts';
 
 /** One call that the program made. */
 interface Call {
@@ -51,11 +54,15 @@ export interface Calls {
   settle(settlement: Settlement): void;
   /** Calls that the host has not answered yet. */
   pending(): number;
+  /** The program's frames at the call whose promise this is; empty for anything else. */
+  stackOf(promise: object): string;
   /** Failed calls whose promises nobody has looked at. */
   unobservedFailures(): readonly { message: string; stack: string }[];
   begin(limits: { calls: number; argumentBytes: number }): void;
   /** Ends all calling: what is called from now on never leaves and never settles. */
   end(): void;
+  /** Takes `end` back: the program is not over yet. */
+  reopen(): void;
 }
 
 export function createCalls(outbox: Outbox): Calls {
@@ -97,8 +104,8 @@ export function createCalls(outbox: Outbox): Calls {
       try {
         wire = input === undefined ? EMPTY : encodeValue(input);
       } catch (error) {
-        const unserializable = (error as { name?: unknown } | undefined)?.name === 'UnserializableError';
-        if (!unserializable) {
+        const sentence = UnserializableError.sentenceOf(error);
+        if (sentence === undefined) {
           // A getter, proxy or toJSON of the program threw: its own error, unchanged.
           call.reject(error);
           return promise;
@@ -106,7 +113,7 @@ export function createCalls(outbox: Outbox): Calls {
         fail(call, {
           name: 'TypeError',
           code: 'input_invalid',
-          message: `Tool \`${path}\` was called with a value that cannot cross: ${(error as Error).message}`,
+          message: `Tool \`${path}\` was called with a value that cannot cross: ${sentence}`,
         });
         return promise;
       }
@@ -141,7 +148,11 @@ export function createCalls(outbox: Outbox): Calls {
           call.resolve(settlement[2]);
           return;
         case 1:
-          call.resolve(decodeValue({ mode: 'T', text: settlement[2] as string }));
+          try {
+            call.resolve(decodeValue({ mode: 'T', text: settlement[2] as string }));
+          } catch (error) {
+            call.reject(error);
+          }
           return;
         case 2:
           fail(call, settlement[2] as CallFailure);
@@ -149,6 +160,7 @@ export function createCalls(outbox: Outbox): Calls {
       }
     },
     pending: () => MapPrototypeGetSize(table),
+    stackOf: (promise) => programFrames(WeakMapPrototypeGet(records, promise)?.error.stack),
     unobservedFailures() {
       const failures = list<{ message: string; stack: string }>();
       for (let i = 0; i < failed.length; i++) {
@@ -166,6 +178,9 @@ export function createCalls(outbox: Outbox): Calls {
     end() {
       ended = true;
     },
+    reopen() {
+      ended = false;
+    },
   };
 }
 
@@ -173,16 +188,19 @@ const EMPTY: WireValue = { mode: 'P', text: '{}' };
 
 /** Gives an error made at the call what the host said, and a stack of the program's own frames only. */
 function dress(error: Error, failure: CallFailure, stack: string): void {
-  hidden(error, 'name', failure.name);
-  hidden(error, 'message', failure.message);
-  hidden(error, 'stack', stack);
-  ObjectDefineProperty(error, 'code', { value: failure.code, writable: true, enumerable: true, configurable: true });
-  if (failure.details !== undefined)
-    ObjectDefineProperty(error, 'details', { value: failure.details, writable: true, enumerable: true, configurable: true });
+  defineHidden(error, 'name', failure.name);
+  defineHidden(error, 'message', failure.message);
+  defineHidden(error, 'stack', stack);
+  defineVisible(error, 'code', failure.code);
+  if (failure.details !== undefined) defineVisible(error, 'details', failure.details);
 }
 
-function hidden(target: object, key: string, value: unknown): void {
-  ObjectDefineProperty(target, key, { value, writable: true, enumerable: false, configurable: true });
+function isIndex(key: string): boolean {
+  for (let i = 0; i < key.length; i++) {
+    const code = StringPrototypeCharCodeAt(key, i);
+    if (code < 48 || code > 57) return false;
+  }
+  return key.length > 0;
 }
 
 /** Names that libraries and engines look up on anything; answering them with an error would break honest code. */
@@ -204,12 +222,27 @@ function callPromisePrototype(records: WeakMap<object, Call>): object {
       throw new TypeErrorConstructor(
         `\`${call.path}\` was called without \`await\`: what is written as JSON here is its promise; await it first.`,
       );
+    const read = isIndex(key) ? `[${key}]` : `.${key}`;
     throw new TypeErrorConstructor(
-      `\`${call.path}\` was called without \`await\`: a promise has no property \`${key}\`; write (await tools.${call.path}(…)).${key}.`,
+      `\`${call.path}\` was called without \`await\`: a promise has no property \`${key}\`; write (await tools.${call.path}(…))${read}.`,
     );
   };
   const guard = new ProxyConstructor(ObjectCreate(PromisePrototype), handler as ProxyHandler<object>);
   const prototype = ObjectCreate(guard);
+  const refuse = (promise: unknown, hint: unknown): never => {
+    const call = typeof promise === 'object' && promise !== null ? WeakMapPrototypeGet(records, promise) : undefined;
+    const what = hint === 'string' ? 'a string' : hint === 'number' ? 'a number' : 'a value';
+    if (call === undefined) throw new TypeErrorConstructor(`A promise is used as ${what} here: put \`await\` before what gives it.`);
+    throw new TypeErrorConstructor(
+      `\`${call.path}\` was called without \`await\`: its promise is used as ${what} here; write await tools.${call.path}(…).`,
+    );
+  };
+  defineHidden(prototype, SymbolToPrimitive, function (this: unknown, hint: unknown) {
+    return refuse(this, hint);
+  });
+  defineHidden(prototype, 'toString', function (this: unknown) {
+    return refuse(this, 'string');
+  });
   ObjectDefineProperty(prototype, 'constructor', {
     configurable: true,
     enumerable: false,
@@ -219,7 +252,7 @@ function callPromisePrototype(records: WeakMap<object, Call>): object {
       return PromiseConstructor;
     },
     set(this: object, value: unknown) {
-      ObjectDefineProperty(this, 'constructor', { value, writable: true, enumerable: true, configurable: true });
+      defineVisible(this, 'constructor', value);
     },
   });
   return prototype;

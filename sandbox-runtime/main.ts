@@ -2,7 +2,7 @@
 // what the engine's driver offers and returns the bridge through which the driver enters. The bridge lives in the driver's
 // hands only: nothing of it is on the global object. Not here: the globals of a modern runtime (world/).
 import type { GuestError, Manifest, StartOptions } from '../src/protocol/messages.ts';
-import { decodeValue, encodeValue, type WireValue } from '../src/protocol/values.ts';
+import { decodeValue, encodeValue, UnserializableError, type WireValue } from '../src/protocol/values.ts';
 import { type Calls, createCalls, type Settlement } from './calls.ts';
 import { describeError } from './failure.ts';
 import { createOutbox } from './outbox.ts';
@@ -12,20 +12,25 @@ import {
   JSONParse,
   JSONStringify,
   MathCeil,
-  ObjectDefineProperty,
+  MathMin,
   ObjectKeys,
   PromisePrototypeThen,
   ReflectApply,
+  StringConstructor,
 } from './primordials.ts';
+import { installPromises, type Settling } from './promises.ts';
 import { programFrames } from './stack.ts';
 import { createStore } from './store.ts';
 import { createToolbox, type Toolbox } from './tools.ts';
+import { defineHidden } from './world/define.ts';
 import { installWorld } from './world/world.ts';
 
 /** What the driver offers the guest: pure, synchronous functions over text. */
 interface Driver {
   /** A service of the world: locale formatting, digests, random bytes. */
   ask(service: string, argument: string): string;
+  /** Takes a line of output, which stays ahead of the turn's other lines. */
+  say(line: string): void;
   /** Makes the global variable `exit`. */
   bindExit(exit: (value?: unknown) => never): void;
   /** Asks to be interrupted as soon as possible, uncatchably: the program has called `exit`. */
@@ -38,8 +43,8 @@ interface Bridge {
   install(manifest: string): void;
   /** Sets what is particular to one program. */
   begin(options: string): void;
-  /** Calls the prepared program. */
-  run(program: () => unknown): void;
+  /** Calls the prepared program; one with a parameter is given the function that watches its promises first. */
+  run(program: ((watch: unknown) => unknown) | (() => unknown)): void;
   /** Takes settlements: a JSON array. */
   receive(settlements: string): void;
   /** Asked when no promise job is left: the turn's lines, or MORE when something was started that must run first. */
@@ -62,18 +67,31 @@ export interface BeginOptions {
 const MORE = '\u0001';
 /** Warnings about calls that nobody looked at. */
 const MOST_WARNINGS = 20;
+/** Promises in the program's value may give promises in turn, this often. */
+const MOST_ROUNDS = 8;
 /** A program that has completed waits at most this long for timers that it left behind. */
 const LINGER_MS = 5_000;
+/** The host asks again: no timer of its own is longer, and a number in the protocol is not either. */
+const LONGEST_WAKE_MS = 2_147_483_647;
 
 type State =
   | { type: 'running' }
-  | { type: 'completed'; value: unknown; at: number }
+  | Completed
   | { type: 'exited'; wire: WireValue }
   | { type: 'failed'; thrown: unknown }
   | { type: 'ended' };
 
+interface Completed {
+  type: 'completed';
+  value: unknown;
+  at: number;
+  /** The promises in the value, while they settle. */
+  settling?: Settling;
+  rounds: number;
+}
+
 function boot(driver: Driver): Bridge {
-  const outbox = createOutbox();
+  const outbox = createOutbox(driver.say);
   const calls: Calls = createCalls(outbox);
   const world = installWorld({
     output: (level, text) => {
@@ -84,6 +102,7 @@ function boot(driver: Driver): Bridge {
     uncaught: (error) => fail(error),
     frames: (_error, stack) => programFrames(stack),
   });
+  const promises = installPromises(calls);
   let state: State = { type: 'running' };
   let valueBytes = 0;
   let toolbox: Toolbox | undefined;
@@ -105,33 +124,57 @@ function boot(driver: Driver): Bridge {
     outbox.endRecord('fail', { ...error });
   }
 
+  function tellEnd(): void {
+    if (state.type === 'failed') tellFailure(state.thrown);
+    else if (state.type === 'exited') finish(state.wire);
+  }
+
   function failAs(error: GuestError): void {
     state = { type: 'ended' };
     outbox.endRecord('fail', { ...error });
   }
 
-  /** Ends the program with a value: last, so that whatever un-awaited calls still put into it is there. */
-  function complete(value: unknown): void {
+  /** Ends the program with its value: last, so that whatever un-awaited calls still put into it is there. `false` when it must wait for more. */
+  function complete(completed: Completed): boolean {
+    const { settling } = completed;
+    if (settling?.pending === 0) {
+      completed.value = settling.value;
+      delete completed.settling;
+    }
     calls.end();
     let wire: WireValue;
     try {
-      wire = encodeValue(value);
+      wire = encodeValue(completed.value);
     } catch (error) {
-      if ((error as { name?: unknown } | undefined)?.name !== 'UnserializableError') {
-        fail(error);
-        return;
+      if (hasEnded()) return true;
+      // Only now: a value without promises must not be walked twice.
+      if (completed.settling === undefined && completed.rounds < MOST_ROUNDS) {
+        const found = promises.settle(completed.value, fail);
+        if (hasEnded()) return true;
+        if (found !== undefined) {
+          completed.settling = found;
+          completed.rounds++;
+          calls.reopen();
+          return false;
+        }
       }
-      const { message } = error as Error;
+      const sentence = UnserializableError.sentenceOf(error);
+      if (sentence === undefined) {
+        fail(error);
+        return true;
+      }
       failAs({
         kind: 'unserializable',
         name: 'TypeError',
-        message: `The program's value cannot cross: ${message}`,
+        message: `The program's value cannot cross: ${sentence}${completed.settling === undefined ? '' : ' Nothing is left that could settle it.'}`,
         stack: '',
         isError: true,
       });
-      return;
+      return true;
     }
-    finish(wire);
+    // Getters of the value are code of the program: they may have ended it otherwise.
+    if (!hasEnded()) finish(wire);
+    return true;
   }
 
   function finish(wire: WireValue): void {
@@ -154,11 +197,15 @@ function boot(driver: Driver): Bridge {
     const failures = calls.unobservedFailures();
     for (let i = 0; i < failures.length && i < MOST_WARNINGS; i++)
       outbox.addRecord('warn', failures[i] as { message: string; stack: string });
+    const notices = promises.notices();
+    for (let i = 0; i < notices.length; i++) outbox.addRecord('warn', notices[i] as { message: string; stack: string });
   }
 
   define('text', (value: unknown) => {
     if (hasEnded()) return;
-    outbox.output('text', typeof value === 'string' ? value : (encodeOutput(value) ?? String(value)));
+    const piece = typeof value === 'string' ? value : (encodeOutput(value) ?? StringConstructor(value));
+    // What the value answered to that may have ended the program.
+    if (!hasEnded()) outbox.output('text', piece);
   });
 
   const store = createStore(outbox);
@@ -170,9 +217,12 @@ function boot(driver: Driver): Bridge {
   driver.bindExit((value?: unknown): never => {
     if (state.type === 'running' || state.type === 'completed') {
       const wire = encodeValue(value);
-      calls.end();
-      state = { type: 'exited', wire };
-      driver.halt();
+      // What the value answered to that may have ended the program before this.
+      if (!hasEnded()) {
+        calls.end();
+        state = { type: 'exited', wire };
+        driver.halt();
+      }
     }
     throw new ErrorConstructor('exit');
   });
@@ -202,11 +252,12 @@ function boot(driver: Driver): Bridge {
     run(program) {
       let promise: Promise<unknown>;
       try {
-        promise = ReflectApply(program, undefined, []) as Promise<unknown>;
+        const main = program.length === 0 ? program : (ReflectApply(program, undefined, [promises.watch]) as () => Promise<unknown>);
+        promise = ReflectApply(main, undefined, []) as Promise<unknown>;
         void PromisePrototypeThen(
           promise,
           (value: unknown) => {
-            if (state.type === 'running') state = { type: 'completed', value, at: DateNow() };
+            if (state.type === 'running') state = { type: 'completed', value, at: DateNow(), rounds: 0 };
           },
           fail,
         );
@@ -217,29 +268,44 @@ function boot(driver: Driver): Bridge {
     receive(text) {
       if (text === '') return;
       const settlements = JSONParse(text) as Settlement[];
-      for (let i = 0; i < settlements.length; i++) calls.settle(settlements[i] as Settlement);
-    },
-    drain() {
-      const now = DateNow();
-      const delay = world.timers.nextDelay(now);
-      if (state.type === 'running' || state.type === 'completed') {
-        if (delay === 0) {
-          world.timers.fire(now);
-          return MORE;
-        }
-        if (state.type === 'completed' && calls.pending() === 0) {
-          const lingers = world.timers.pendingOneShots() > 0 && delay !== undefined && now + delay <= state.at + LINGER_MS;
-          if (!lingers) complete(state.value);
+      for (let i = 0; i < settlements.length; i++) {
+        try {
+          calls.settle(settlements[i] as Settlement);
+        } catch (error) {
+          fail(error);
         }
       }
-      // What was done above may have changed it, which the compiler does not know.
-      const current = state as State;
-      if (current.type === 'failed') tellFailure(current.thrown);
-      else if (current.type === 'exited') finish(current.wire);
-      else if (current.type !== 'ended' && delay !== undefined) outbox.add(`wake ${MathCeil(delay)}`);
-      return outbox.take();
+    },
+    drain() {
+      try {
+        return drain();
+      } catch (error) {
+        // Whatever a program can make happen here is its own error, never a fault of the sandbox.
+        fail(error);
+        tellEnd();
+        return outbox.take();
+      }
     },
   };
+
+  function drain(): string {
+    const now = DateNow();
+    const delay = world.timers.nextDelay(now);
+    if (state.type === 'running' || state.type === 'completed') {
+      if (delay === 0) {
+        world.timers.fire(now);
+        return MORE;
+      }
+      if (state.type === 'completed' && calls.pending() === 0) {
+        const owed = state.settling !== undefined && state.settling.pending > 0;
+        const lingers = delay !== undefined && (owed || (world.timers.pendingOneShots() > 0 && now + delay <= state.at + LINGER_MS));
+        if (!lingers && !complete(state)) return MORE;
+      }
+    }
+    tellEnd();
+    if (state.type !== 'ended' && delay !== undefined) outbox.add(`wake ${MathMin(MathCeil(delay), LONGEST_WAKE_MS)}`);
+    return outbox.take();
+  }
 }
 
 /** A value as text for `text()`; JSON where it has some. */
@@ -248,7 +314,7 @@ function encodeOutput(value: unknown): string | undefined {
 }
 
 function define(name: string, value: unknown): void {
-  ObjectDefineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
+  defineHidden(globalThis, name, value);
 }
 
 // The bundle's value, taken by the driver.

@@ -1,7 +1,9 @@
 // What the guest has to say at the end of a turn: lines, counted as they are added so that a flood stops here first.
 // The host enforces the same limits again. Not here: what the lines mean (src/protocol/messages.ts).
+
+import { MESSAGE_LENGTH } from '../src/protocol/errors.ts';
 import type { OutputLevel } from '../src/protocol/messages.ts';
-import { JSONStringify, ObjectKeys, quote, StringPrototypeCharCodeAt, StringPrototypeSlice } from './primordials.ts';
+import { ObjectKeys, quote, StringPrototypeCharCodeAt, StringPrototypeSlice } from './primordials.ts';
 
 export interface Outbox {
   /** Adds one line. The caller guarantees that it holds no newline. */
@@ -19,12 +21,16 @@ export interface Outbox {
   begin(outputBytes: number): void;
 }
 
-export function createOutbox(): Outbox {
+/** `say` takes a line of output at once: what was printed shall be known even if its turn never comes to an end. */
+export function createOutbox(say: (line: string) => void): Outbox {
   let text = '';
   let outputLeft = 0;
   let dropped = 0;
+  let closed = false;
 
   function add(line: string): void {
+    // Code of the program may run after its end was told, in a getter of what it threw: nothing comes after the end.
+    if (closed) return;
     text = text === '' ? line : `${text}\n${line}`;
   }
 
@@ -38,13 +44,16 @@ export function createOutbox(): Outbox {
     end(line) {
       tellDropped();
       add(line);
+      closed = true;
     },
     addRecord: (kind, record) => add(`${kind} ${writeRecord(record)}`),
     endRecord(kind, record) {
       tellDropped();
       add(`${kind} ${writeRecord(record)}`);
+      closed = true;
     },
     output(level, piece) {
+      if (closed) return;
       if (outputLeft <= 0) {
         dropped++;
         return;
@@ -56,7 +65,7 @@ export function createOutbox(): Outbox {
         kept = StringPrototypeSlice(piece, 0, last >= 0xd800 && last <= 0xdbff ? outputLeft - 1 : outputLeft);
       }
       outputLeft -= piece.length + 1;
-      add(`out ${level} ${JSONStringify(kept)}`);
+      say(`out ${level} ${quote(kept)}`);
       if (kept.length < piece.length) {
         dropped += 1;
       }
@@ -68,6 +77,7 @@ export function createOutbox(): Outbox {
       return taken;
     },
     begin(outputBytes) {
+      closed = false;
       text = '';
       dropped = 0;
       outputLeft = outputBytes;
@@ -85,7 +95,17 @@ function writeRecord(record: { readonly [name: string]: string | boolean }): str
   for (let i = 0; i < names.length; i++) {
     const name = names[i] as string;
     const value = record[name];
-    json += `${i === 0 ? '' : ','}${quote(name)}:${typeof value === 'string' ? quote(value) : value}`;
+    json += `${i === 0 ? '' : ','}${quote(name)}:${typeof value === 'string' ? quote(clip(name, value)) : value}`;
   }
   return `{${json}}`;
 }
+
+/** The host refuses longer ones: names of functions and keys are the program's, and they get into stacks and messages. */
+function clip(name: string, value: string): string {
+  const most = name === 'message' ? MESSAGE_LENGTH : name === 'stack' ? STACK_LENGTH : NAME_LENGTH;
+  if (value.length <= most) return value;
+  return name === 'message' ? `${StringPrototypeSlice(value, 0, most - 1)}…` : StringPrototypeSlice(value, 0, most);
+}
+
+const STACK_LENGTH = 8000;
+const NAME_LENGTH = 200;

@@ -70,6 +70,14 @@ export function createToolbox(manifest: readonly ManifestEntry[], calls: Calls):
     if (entry.signature !== undefined) listed['signature'] = entry.signature;
     allTools[index] = ObjectFreeze(plain(listed));
   }
+  // Names as systems without namespaces have them, where no tool has such a name itself.
+  for (let index = 0; index < manifest.length; index++) {
+    const { path } = manifest[index] as ManifestEntry;
+    const flat = ArrayPrototypeJoin(path, '_');
+    if (spellings[flat] === undefined) spellings[flat] = stubs[index] as Stub;
+    const double = ArrayPrototypeJoin(path, '__');
+    if (spellings[double] === undefined) spellings[double] = stubs[index] as Stub;
+  }
   define(
     root,
     'call',

@@ -1,4 +1,6 @@
 // The public names, in one list. What is not here is not public.
+// The reference brings `Symbol.asyncDispose`, so that the types stand in compilations whose `lib` is older too.
+/// <reference lib="esnext.disposable" preserve="true" />
 export {
   type Artifact,
   type ArtifactOptions,
@@ -24,7 +26,7 @@ export {
   type SessionOptions,
   type TypeCheckMode,
 } from './session/code-mode.ts';
-export type { ControlTool } from './session/control-tools.ts';
+export type { ControlSchema, ControlTool } from './session/control-tools.ts';
 export type { Observation, ObserveOptions } from './session/observation.ts';
 export type { ProgramError, RunResult, Usage } from './session/result.ts';
 export type { ExecOptions, Session } from './session/session.ts';

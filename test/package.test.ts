@@ -106,19 +106,48 @@ test('the types stand on the declared dependencies alone', async () => {
        },
      });`,
   );
-  const program = ts.createProgram([consumer], {
+  expect(compile([consumer])).toEqual([]);
+});
+
+test("the readme's snippets compile as they stand, and print what they say", async () => {
+  const readme = await readFile(join(root, 'README.md'), 'utf8');
+  const snippets = [...readme.matchAll(/```ts\n([\s\S]+?)```/g)]
+    .map(([, code = '']) => code)
+    .filter((code) => code.includes("from 'callgate'"));
+  expect(snippets.length).toBeGreaterThan(3);
+  const files = snippets.map((_, index) => join(project, `snippet-${index}.mts`));
+  await Promise.all(files.map((file, index) => writeFile(file, snippets[index] ?? '')));
+  expect(compile(files)).toEqual([]);
+  for (const [index, code] of snippets.entries()) {
+    const script = join(project, `snippet-${index}.mjs`);
+    await writeFile(
+      script,
+      ts.transpileModule(code, { compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ES2022 } }).outputText,
+    );
+    const { stdout } = await execute(process.execPath, [script], { cwd: project });
+    const promised = [...code.matchAll(/console\.log\(.+\); \/\/ (.+)/g)].map(([, line]) => line);
+    expect(promised).not.toEqual([]);
+    expect(stdout.split('\n')).toEqual(expect.arrayContaining(promised));
+  }
+}, 60_000);
+
+/** What the compiler has to say of these files and of the installed package, as a strict application compiles them. */
+function compile(files: readonly string[]): string[] {
+  const program = ts.createProgram(files, {
     strict: true,
     noEmit: true,
     target: ts.ScriptTarget.ES2023,
     module: ts.ModuleKind.NodeNext,
     moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    lib: ['lib.es2023.d.ts', 'lib.esnext.disposable.d.ts'],
+    lib: ['lib.es2023.d.ts'],
     types: ['node'],
     typeRoots: [join(project, 'node_modules/@types')],
   });
-  const ours = ts.getPreEmitDiagnostics(program).filter(({ file }) => file === undefined || file.fileName.startsWith(project));
-  expect(ours.map(({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`)).toEqual([]);
-});
+  return ts
+    .getPreEmitDiagnostics(program)
+    .filter(({ file }) => file === undefined || file.fileName.startsWith(project))
+    .map(({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`);
+}
 
 /** What `npm install` would lay out, without asking a registry: the tarball unpacked, its dependencies linked, its command linked. */
 async function install(): Promise<void> {
@@ -129,7 +158,8 @@ async function install(): Promise<void> {
     dependencies: Record<string, string>;
     bin: Record<string, string>;
   };
-  for (const name of [...Object.keys(manifest.dependencies), '@types/node']) {
+  // The compiler is an optional peer: there for those who check types.
+  for (const name of [...Object.keys(manifest.dependencies), '@types/node', 'typescript']) {
     await mkdir(dirname(join(modules, name)), { recursive: true });
     await symlink(join(root, 'node_modules', name), join(modules, name), 'junction');
   }

@@ -58,8 +58,8 @@ export interface Broker {
   call(request: CallRequest): Promise<Delivery>;
   /** The calls so far in the order they were made; one that has no answer yet is `running`. */
   records(): readonly CallRecord[];
-  /** Resolves when no tool runs any more, or after `withinMs`, with the paths of those that still do. */
-  settled(withinMs: number): Promise<readonly string[]>;
+  /** Resolves when every call is answered and no tool runs any more, or after `withinMs`, or when `signal` aborts, with the paths of those that still do. */
+  settled(withinMs: number, signal?: AbortSignal): Promise<readonly string[]>;
 }
 
 /**
@@ -78,6 +78,8 @@ class ExecutionBroker implements Broker {
   readonly #calls: Call[] = [];
   /** Calls whose tool has not ended, answered or not. */
   readonly #working = new Set<Call>();
+  /** Calls that have no answer yet. */
+  #unanswered = 0;
   readonly #whenIdle = new Set<() => void>();
 
   constructor(options: BrokerOptions) {
@@ -100,17 +102,27 @@ class ExecutionBroker implements Broker {
     }));
   }
 
-  settled(withinMs: number): Promise<readonly string[]> {
-    if (this.#working.size === 0) return Promise.resolve([]);
+  settled(withinMs: number, signal?: AbortSignal): Promise<readonly string[]> {
+    if (this.#isIdle || signal?.aborted === true) return Promise.resolve(Array.from(this.#working, ({ path }) => path));
     return new Promise((resolve) => {
       const finish = (): void => {
         clearTimeout(timer);
+        signal?.removeEventListener('abort', finish);
         this.#whenIdle.delete(finish);
         resolve(Array.from(this.#working, ({ path }) => path));
       };
       const timer = setTimeout(finish, Math.min(withinMs, MAX_TIMER_MS));
       this.#whenIdle.add(finish);
+      signal?.addEventListener('abort', finish, { once: true });
     });
+  }
+
+  get #isIdle(): boolean {
+    return this.#unanswered === 0 && this.#working.size === 0;
+  }
+
+  #tellIdle(): void {
+    if (this.#isIdle) for (const finish of this.#whenIdle) finish();
   }
 
   /** Puts the observer around the whole call, refusals included. The call is made exactly once, whatever the observer does. */
@@ -150,6 +162,7 @@ class ExecutionBroker implements Broker {
     const entry = this.#options.catalog.at(request.index);
     const call = new Call({ id: this.#callId(request), path: entry?.path ?? UNKNOWN_TOOL, meter: this.#meter });
     this.#calls.push(call);
+    this.#unanswered++;
     try {
       return await this.#pass(call, request, entry);
     } catch (error) {
@@ -158,6 +171,8 @@ class ExecutionBroker implements Broker {
     } finally {
       this.#meter.leaveSlot(call);
       if (!this.#working.has(call)) this.#meter.leaveLock(call);
+      this.#unanswered--;
+      this.#tellIdle();
     }
   }
 
@@ -303,7 +318,7 @@ class ExecutionBroker implements Broker {
   #workEnded(call: Call): void {
     this.#working.delete(call);
     this.#meter.leaveLock(call);
-    if (this.#working.size === 0) for (const finish of this.#whenIdle) finish();
+    this.#tellIdle();
   }
 
   #show(call: Call, entry: CatalogEntry, error: unknown): Delivery {

@@ -30,11 +30,13 @@ export type Outcome =
   | { readonly type: 'lines'; readonly lines: string /** An allocation was refused during the turn. */; readonly starved: boolean }
   /** The code was no program to this engine; position in the evaluated code. */
   | { readonly type: 'syntax'; readonly message: string; readonly line?: number; readonly column?: number }
-  /** The engine ended the program: by a limit, which it names, or because the sandbox broke. */
-  | { readonly type: 'dead'; readonly kind: ErrorKind; readonly limit?: LimitName };
+  /** The engine ended the program: by a limit, which it names, or because the sandbox broke. `output` is what it still printed, as lines. */
+  | { readonly type: 'dead'; readonly kind: ErrorKind; readonly limit?: LimitName; readonly output: string };
 
 /** One guest world. Owned by whoever opened it; unusable after dispose() or after a fault. */
 export interface Realm {
+  /** Told in the middle of an entry that takes long what the program has printed so far, as lines; the outcome has the rest. */
+  onOutput: ((lines: string) => void) | undefined;
   /** Evaluates prepared code (a function expression) in a fresh guest with the catalog's tools, and calls it. */
   start(catalog: string, start: Start, options: StartOptions, budget: Budget): Outcome;
   /** Hands the guest settlements (a JSON array, or nothing) and lets it run until it can only wait. */

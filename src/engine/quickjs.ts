@@ -2,6 +2,7 @@
 // directly, with text written straight into its memory: the wrappers around it cost more than the entry itself.
 // Not here: when a realm is entered and for how long it may run (isolation/jail.ts).
 import { randomFillSync } from 'node:crypto';
+import type { ErrorKind } from '../protocol/errors.ts';
 import type { LimitName } from '../protocol/limits.ts';
 import type { StartOptions } from '../protocol/messages.ts';
 import type { Budget, Engine, Image, Outcome, Realm, Start } from './engine.ts';
@@ -22,6 +23,9 @@ const MORE = '\u0001';
 /** Ids of the functions that the guest is given. */
 const ASK = 1;
 const HALT = 2;
+const SAY = 3;
+/** What a program prints is told before its turn ends, when that takes longer. */
+const TELL_MS = 50;
 /**
  * Opens the engine in this thread: finds the memory's layout and takes the boot image that the package was built with; without
  * one (run from the sources) the guest's runtime is evaluated here, which takes a hundred milliseconds.
@@ -63,6 +67,7 @@ export async function makeBootImage(wasm: WebAssembly.Module): Promise<Uint8Arra
 }
 
 class QuickJsRealm implements Realm {
+  onOutput: ((lines: string) => void) | undefined;
   readonly #memory: GuestMemory;
   readonly #instance: Instance;
   readonly #answer: Answer;
@@ -74,6 +79,9 @@ class QuickJsRealm implements Realm {
   #clean: string | undefined;
   #stackBytes = 0;
   #entryEnd = 0;
+  /** Output of the entry so far. */
+  readonly #said: string[] = [];
+  #tellAt = 0;
   #interrupted = false;
   #halted = false;
   #starved = false;
@@ -118,6 +126,7 @@ class QuickJsRealm implements Realm {
     const driver = ffi.QTS_NewObject(context);
     this.#setProperty(context, driver, 'ask', ffi.QTS_NewFunction(context, 'ask', 2, false, ASK));
     this.#setProperty(context, driver, 'halt', ffi.QTS_NewFunction(context, 'halt', 0, false, HALT));
+    this.#setProperty(context, driver, 'say', ffi.QTS_NewFunction(context, 'say', 1, false, SAY));
     // A variable of the global scope, not a property of the global object: code that goes through all of those and calls
     // them, as models and attackers do, must not end the program by accident.
     this.#setProperty(
@@ -186,7 +195,9 @@ class QuickJsRealm implements Realm {
 
   post(settlements: string, budget: Budget): Outcome {
     return this.#enter(budget, () => {
-      this.#call(this.#booted.bridge.receive, settlements);
+      const problem = this.#call(this.#booted.bridge.receive, settlements);
+      // There was no room for what the host sent, so some of it is lost: the program would wait for it for ever.
+      if (problem !== undefined && this.#starved && !this.#interrupted && !this.#halted) throw new Error('starved');
       return undefined;
     });
   }
@@ -250,9 +261,18 @@ class QuickJsRealm implements Realm {
   /** One entry: the work, then every job and due timer until the guest can only wait. */
   #enter(budget: Budget, work: () => Outcome | undefined): Outcome {
     const { ms, limit } = tightest(budget);
-    this.#entryEnd = performance.now() + ms;
+    const now = performance.now();
+    this.#entryEnd = now + ms;
+    this.#tellAt = now + TELL_MS;
+    this.#said.length = 0;
     this.#interrupted = false;
     this.#halted = false;
+    const dead = (kind: ErrorKind, spent?: LimitName): Outcome => ({
+      type: 'dead',
+      kind,
+      ...(spent === undefined ? {} : { limit: spent }),
+      output: this.#takeSaid(),
+    });
     try {
       const early = work();
       if (early !== undefined) return early;
@@ -263,17 +283,19 @@ class QuickJsRealm implements Realm {
           this.#halted = false;
           this.#interrupted = false;
         }
-        if (this.#interrupted) return { type: 'dead', kind: 'timeout', limit };
+        if (this.#interrupted) return dead('timeout', limit);
         const lines = this.#drain();
-        if (this.#interrupted) return { type: 'dead', kind: 'timeout', limit };
-        if (lines !== MORE) return { type: 'lines', lines, starved: this.#starved };
+        if (this.#interrupted) return dead('timeout', limit);
+        if (lines === MORE) continue;
+        const output = this.#takeSaid();
+        return { type: 'lines', lines: output === '' || lines === '' ? output + lines : `${output}\n${lines}`, starved: this.#starved };
       }
     } catch (error) {
       // Out of the module came an error of the host's: the instance's state is broken, nothing may enter it again.
       this.#broken = true;
-      if (this.#starved) return { type: 'dead', kind: 'memory', limit: 'memoryBytes' };
-      if (error instanceof RangeError) return { type: 'dead', kind: 'limit', limit: 'stackBytes' };
-      return { type: 'dead', kind: 'fault' };
+      if (this.#starved) return dead('memory', 'memoryBytes');
+      if (error instanceof RangeError) return dead('limit', 'stackBytes');
+      return dead('fault');
     }
   }
 
@@ -327,6 +349,12 @@ class QuickJsRealm implements Realm {
       this.#halted = true;
       return ffi.QTS_GetUndefined();
     }
+    if (id === SAY) {
+      const line = this.#readString(context, ffi.QTS_ArgvGetJSValueConstPointer(argv, 0));
+      // Nothing when the guest had no memory left for it.
+      if (line !== '') this.#said.push(line);
+      return ffi.QTS_GetUndefined();
+    }
     if (id !== ASK || count < 2) return ffi.QTS_GetUndefined();
     const service = this.#readString(context, ffi.QTS_ArgvGetJSValueConstPointer(argv, 0));
     const argument = this.#readString(context, ffi.QTS_ArgvGetJSValueConstPointer(argv, 1));
@@ -335,9 +363,21 @@ class QuickJsRealm implements Realm {
 
   #shouldInterrupt(): 0 | 1 {
     if (this.#halted) return 1;
-    if (performance.now() <= this.#entryEnd) return 0;
+    const now = performance.now();
+    if (now <= this.#entryEnd) {
+      if (now > this.#tellAt && this.#said.length > 0) {
+        this.#tellAt = now + TELL_MS;
+        this.onOutput?.(this.#takeSaid());
+      }
+      return 0;
+    }
     this.#interrupted = true;
     return 1;
+  }
+
+  /** The lines of output that nobody has been told yet. */
+  #takeSaid(): string {
+    return this.#said.splice(0).join('\n');
   }
 
   #evaluate(context: number, code: string, file: string): number {

@@ -75,13 +75,22 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
       case 'syntax':
         throw new Error('An entry after the first cannot be a syntax error.');
       case 'dead':
-        say({ ...base, fate: 'dead', kind: outcome.kind, ...(outcome.limit === undefined ? {} : { limit: outcome.limit }) });
+        say(
+          { ...base, fate: 'dead', kind: outcome.kind, ...(outcome.limit === undefined ? {} : { limit: outcome.limit }) },
+          outcome.output,
+        );
         release(current);
     }
   }
 
+  function admit(current: Inmate): void {
+    inmate = current;
+    current.realm.onOutput = (lines) => say({ type: 'output', id: current.id }, lines);
+  }
+
   function release(current: Inmate): void {
     inmate = undefined;
+    current.realm.onOutput = undefined;
     if (current.realm.reset()) return;
     current.realm.dispose();
     for (const [size, realm] of realms) if (realm === current.realm) realms.delete(size);
@@ -117,7 +126,7 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
     if (!prepared.ok) return refuse(prepared.error);
     const { program } = prepared;
     const current: Inmate = { id, realm, options: envelope, cpuMs: 0 };
-    inmate = current;
+    admit(current);
     const outcome = realm.start(catalog, { code: program.code, aliases: findAliases(source, flatNames.get(catalog)) }, envelope, {
       cpuMs: envelope.cpuMs - (performance.now() - began),
       sliceMs: envelope.sliceMs,
@@ -153,7 +162,7 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
         if (image === undefined) throw new Error('A program was to be resumed without its image.');
         const realm = await openRealm(envelope.memoryBytes);
         const current: Inmate = { id: envelope.id, realm, options: envelope, cpuMs: envelope.usedMs };
-        inmate = current;
+        admit(current);
         enter(current, (budget) => realm.resume(envelope.catalog, image, body, envelope, budget));
         return;
       }

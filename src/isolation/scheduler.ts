@@ -33,8 +33,10 @@ export interface Job {
   readonly options: StartOptions;
   /** The guest has run until it could only wait, or to its end (`fate: 'done'`); `lines` is what it said. */
   onTurn(turn: Turn & { readonly fate: 'live' | 'done' }, lines: string): void;
-  /** The program was ended from outside itself. Nothing is heard of it afterwards. */
-  onEnd(verdict: Verdict, turn?: Turn): void;
+  /** What the guest has printed while it computes: `lines` of output alone. */
+  onOutput(lines: string): void;
+  /** The program was ended from outside itself; `lines` is what it still printed. Nothing is heard of it afterwards. */
+  onEnd(verdict: Verdict, turn?: Turn, lines?: string): void;
 }
 
 /** A running program, in the hands of whoever started it. */
@@ -47,6 +49,8 @@ export interface Ticket {
   end(): void;
   /** Whether it has been let in. */
   readonly admitted: boolean;
+  /** Whether something is on its way to the guest: a settlement or a wake that it has not seen yet. */
+  readonly ready: boolean;
 }
 
 export interface SchedulerOptions {
@@ -72,6 +76,8 @@ const IDLE_MS = 1_000;
 const GRACE_MS = 250;
 /** Longest time that a worker may take to start, or to answer what takes no guest time. */
 const ANSWER_MS = 30_000;
+/** Characters of settlements that one entry takes: more would fill the guest at once, and a text has a longest length. One alone may be longer. */
+const MOST_POSTED = 4 * 1024 * 1024;
 /** Catalogs that one worker holds images of. */
 const CATALOGS = 16;
 
@@ -319,7 +325,7 @@ export class Scheduler {
     program.ready = false;
     const budgetMs = Math.max(0, Math.min(options.cpuMs - program.usedMs, options.sliceMs, options.deadline - Date.now())) + GRACE_MS;
     if (!worker.catalogs.has(catalog.id)) this.#teach(worker, catalog);
-    const settlements = program.inbox.length === 0 ? '' : `[${program.inbox.join(',')}]`;
+    const settlements = program.state === 'new' ? '' : takeSettlements(program.inbox);
     if (program.state === 'new') {
       this.#send(worker, { type: 'start', id, catalog: catalog.id, ...options }, 'turn', budgetMs, job.source);
     } else if (program.state === 'parked') {
@@ -336,7 +342,8 @@ export class Scheduler {
     } else {
       this.#send(worker, { type: 'post', id }, 'turn', budgetMs, settlements);
     }
-    if (program.state !== 'new') program.inbox = [];
+    // What did not fit follows as soon as the guest has taken this.
+    program.ready = program.inbox.length > 0;
     program.state = 'resident';
   }
 
@@ -397,6 +404,11 @@ export class Scheduler {
   #hear(worker: WorkerRecord, text: string, image: ArrayBuffer | undefined): void {
     if (!this.#workers.has(worker)) return;
     const { envelope, body } = unseal<WorkerEnvelope>(text);
+    if (envelope.type === 'output') {
+      const program = worker.resident;
+      if (program?.id === envelope.id && program.state !== 'ended') program.job.onOutput(body);
+      return;
+    }
     clearTimeout(worker.watchdog);
     worker.watchdog = undefined;
     worker.owes = undefined;
@@ -472,6 +484,7 @@ export class Scheduler {
           ...(turn.diagnosis === undefined ? {} : { diagnosis: turn.diagnosis }),
         },
         turn,
+        lines,
       );
   }
 
@@ -546,6 +559,18 @@ export class Scheduler {
     for (const worker of this.#workers) if (worker.ready) return true;
     return false;
   }
+}
+
+/** As many settlements as one entry takes, as a JSON array: all of them, unless they are big. */
+function takeSettlements(inbox: string[]): string {
+  let size = 0;
+  let count = 0;
+  for (const { length } of inbox) {
+    if (count > 0 && size + length > MOST_POSTED) break;
+    size += length;
+    count++;
+  }
+  return count === 0 ? '' : `[${inbox.splice(0, count).join(',')}]`;
 }
 
 /** Which of its limits a program that does not answer has used up. */

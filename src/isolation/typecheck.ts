@@ -65,7 +65,7 @@ export class TypeCheckThread {
 
   /** Checks a program against a world. Never rejects. A signal that aborts makes it end at once, as skipped. */
   check(source: string, world: TypeWorld, signal?: AbortSignal): Promise<TypeCheckOutcome> {
-    const mine = this.#queue.then(() => (this.#closed || signal?.aborted === true ? ENDED : this.#ask(source, world)));
+    const mine = this.#queue.then(() => (this.#closed || signal?.aborted === true ? ENDED : this.#answer(source, world)));
     this.#queue = mine;
     if (signal === undefined) return mine;
     return new Promise((resolve) => {
@@ -83,11 +83,20 @@ export class TypeCheckThread {
     await this.#stop(ENDED);
   }
 
-  #ask(source: string, world: TypeWorld): Promise<TypeCheckOutcome> {
+  /** A cold thread reads its library with a program of ours first: no program of a model may have the time for that to itself. */
+  async #answer(source: string, world: TypeWorld): Promise<TypeCheckOutcome> {
+    if (!this.#warm) {
+      const outcome = await this.#ask(source === '' ? source : WARM_UP, world, FIRST_MS);
+      if (source === '' || outcome.type !== 'checked') return outcome;
+      if (this.#closed) return ENDED;
+    }
+    return this.#ask(source, world, this.#checkMs);
+  }
+
+  #ask(source: string, world: TypeWorld, withinMs: number): Promise<TypeCheckOutcome> {
     return new Promise((resolve) => {
       this.#worker ??= this.#start();
       const worker = this.#worker;
-      const withinMs = this.#warm ? this.#checkMs : FIRST_MS;
       const timer = setTimeout(() => void this.#stop({ type: 'skipped', reason: `it had not ended after ${withinMs} ms` }), withinMs);
       this.#settle = (outcome) => {
         clearTimeout(timer);
@@ -129,7 +138,9 @@ export class TypeCheckThread {
     const lost = (reason: unknown): void => {
       if (worker !== this.#worker) return;
       this.#forgetWorker();
-      this.#settle?.({ type: 'skipped', reason: `the checker broke (${reason instanceof Error ? reason.message : String(reason)})` });
+      // A model reads it: what the thread said may name files of the host.
+      const memory = (reason as { code?: unknown } | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
+      this.#settle?.({ type: 'skipped', reason: memory ? 'it took too much memory' : 'the checker broke' });
     };
     worker.on('error', lost);
     worker.on('exit', (code) => lost(`exit code ${code}`));
@@ -151,5 +162,8 @@ export class TypeCheckThread {
     await worker?.terminate();
   }
 }
+
+/** Makes the checker read its library. */
+const WARM_UP = 'return 0';
 
 const ENDED: TypeCheckOutcome = { type: 'skipped', reason: 'the program was ended first' };

@@ -79,7 +79,7 @@ function programFrames(stack: string, program: PlacedProgram | undefined, filena
 /** Where the program's first token stands: the wrapper has the first line of the code for itself. */
 function firstPosition({ code = '', locate }: PlacedProgram): Position | undefined {
   const start = code.indexOf('\n') + 1;
-  const before = code.slice(start, start + code.slice(start).search(/\S/)).split('\n');
+  const before = (/^(?:\s+|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/.exec(code.slice(start))?.[0] ?? '').split('\n');
   return locate(before.length + 1, (before.at(-1)?.length ?? 0) + 1);
 }
 

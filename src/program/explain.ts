@@ -199,6 +199,12 @@ function hintFor(text: string, refusal: Refusal, positionAt: (offset: number) =>
   if (text[offset] === '(' && /\}\s*$/.test(text.slice(Math.max(0, offset - 40), offset))) {
     return { hint: 'To call a function where it is written, put it in parentheses: `(async () => { … })()`.' };
   }
+  const string = refusal.reason === 'MissingSemicolon' ? /(['"])[ \t]*$/.exec(text.slice(Math.max(0, offset - 12), offset)) : null;
+  if (string && /[\p{ID_Start}]/u.test(text.charAt(offset))) {
+    return {
+      hint: `The string before it ended at its quote: write \`\\${string[1]}\` for a ${string[1]} inside of it, or put it in backticks.`,
+    };
+  }
   if (!/expected "[,)\]]"/.test(refusal.message)) return {};
   const open = unclosed(text.slice(0, offset));
   return open === undefined || open.wrong !== undefined
@@ -228,6 +234,12 @@ function foreignHabit(text: string, offset: number): Explanation | undefined {
       message: 'The text seems to be escaped twice: it holds `\\n` or `\\"` outside of strings.',
       hint: 'Send the program with real line breaks and quotes.',
     };
+  if (SHELL.test(line)) {
+    return {
+      message: 'This is a shell command; programs are JavaScript or TypeScript.',
+      hint: 'There is no shell here: call the tools, as `await tools.<name>({ … })`.',
+    };
+  }
   for (const [pattern, what] of PYTHON) {
     if (pattern.test(line) || (start > 0 && pattern.test(before)))
       return {
@@ -238,9 +250,14 @@ function foreignHabit(text: string, offset: number): Explanation | undefined {
   return undefined;
 }
 
+const SHELL = /^\s*(?:\$\s+)?(?:curl|wget|ls|cat|grep|cd|mkdir|rm|echo|npm|npx|pip3?|git|sudo|python3?|node|bash)\s+(?!=|\()[-\w./~"'$]/;
+
 const PYTHON: readonly (readonly [RegExp, string])[] = [
   [/^\s*(?:async\s+)?def\s+\w+\s*\(.*\)\s*(?:->.*)?:\s*$/, '`def`'],
   [/^\s*(?:if|elif|while|for)\b[^{(]*:\s*(?:#.*)?$/, 'a colon in the place of braces'],
+  [/^\s*for\s+[\w\s,()]+\s+in\s+.*:\s*(?:#.*)?$/, 'a colon in the place of braces'],
+  [/^\s*(?:if|elif|while)\s+[^{]*:\s*(?:#.*)?$/, 'a colon in the place of braces'],
+  [/\belif\b/, '`elif`; write `else if`'],
   [/^\s*(?:try|else|finally|except\b.*|with\b.*)\s*:\s*$/, 'a colon in the place of braces'],
   [/^\s*from\s+[\w.]+\s+import\s/, '`from … import`'],
   [/^\s*import\s+\w+(?:\s+as\s+\w+)?\s*$/, '`import` without `from`'],

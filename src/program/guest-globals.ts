@@ -10,6 +10,9 @@ declare function load(key: string): any;
 declare function sleep(ms: number): Promise<void>;
 declare const ALL_TOOLS: readonly { readonly name: string; readonly identifier: string; readonly description: string; readonly signature?: string }[];
 
+/** All that there is of it: every other member is written as an error that says what to use. */
+declare const process: { readonly env: { [name: string]: string | undefined } };
+
 interface Console {
   log(...values: unknown[]): void; info(...values: unknown[]): void; debug(...values: unknown[]): void; warn(...values: unknown[]): void;
   error(...values: unknown[]): void; trace(...values: unknown[]): void; dir(value?: unknown, options?: object): void; dirxml(...values: unknown[]): void;

@@ -2,6 +2,7 @@
 // A hint never changes what happens, so it may guess; it says so by its words. Not here: syntax (explain.ts).
 import type { GuestError } from '../protocol/messages.ts';
 import { nearest } from '../protocol/nearest.ts';
+import { processAdvice } from './absent.ts';
 import { adviceFor } from './modules.ts';
 import type { Position } from './program.ts';
 
@@ -67,6 +68,7 @@ const RULES: readonly Rule[] = [
   bigInt,
   circular,
   overflow,
+  builtIn,
   thrownPlain,
 ];
 
@@ -76,6 +78,7 @@ function failedCall({ code, tools, message }: Clues): string | undefined {
       return 'Correct the argument as the message says. A tool takes one object: `await tools.name({ key: value })`; `ALL_TOOLS` has each signature.';
     case 'tool_unknown': {
       const wrong = /[`"']?(?:tools\.)?([\w$.-]+)[`"']?/.exec(message.replace(/^.*?(?:tools\.|[`"'])/, ''))?.[1];
+      if (wrong !== undefined && DISPATCHERS.has(wrong)) return BY_NAME;
       const near = wrong ? nearestTools(wrong, tools) : [];
       return near.length > 0 && !message.includes(near[0] ?? '') ? `Did you mean ${list(near.map((path) => `tools.${path}`))}?` : undefined;
     }
@@ -88,8 +91,13 @@ function failedCall({ code, tools, message }: Clues): string | undefined {
   }
 }
 
-function unserializable({ kind, message }: Clues): string | undefined {
-  if (kind !== 'unserializable') return undefined;
+/** How other systems call a tool whose name is a text. */
+const DISPATCHERS: ReadonlySet<string> = new Set(['invoke', 'run', 'execute', 'callTool', 'call_tool', 'invokeTool', 'use', 'get']);
+const BY_NAME = 'Call a tool by its name, as `await tools.<name>({ … })`; when the name is a text, as `await tools.call(name, { … })`.';
+
+function unserializable({ kind, name, message }: Clues): string | undefined {
+  if (kind !== 'unserializable' && name !== 'UnserializableError') return undefined;
+  if (/Nothing is left/.test(message)) return 'Look for a promise whose resolve function is never called.';
   if (/promise/i.test(message))
     return 'A promise is in the returned value: put `await` before the call, or `await Promise.all([…])` around several.';
   if (/function/i.test(message)) return 'Return data, not functions: call the function, and return what it gives.';
@@ -97,11 +105,10 @@ function unserializable({ kind, message }: Clues): string | undefined {
   return 'Return plain data: objects, arrays, strings, numbers, booleans and null; leave out or convert the value at this path.';
 }
 
-function unknownIdentifier({ message, tools, source }: Clues): string | undefined {
+function unknownIdentifier({ message, tools, source, line, at }: Clues): string | undefined {
   const name = /^['"`]?([\p{ID_Start}$_][\p{ID_Continue}$]*)['"`]? is not defined/u.exec(message)?.[1];
   if (name === undefined) return undefined;
-  const known = UNAVAILABLE[name];
-  if (known !== undefined) return advice(known, tools);
+  if (name === 'process') return processAdvice(/^process\s*\??\.\s*(\w+)/.exec(line.slice(Math.max(0, at)))?.[1] ?? '');
   const paths = tools.map(({ path }) => path);
   if (paths.some((path) => path === name || path.startsWith(`${name}.`)))
     return `Tools are reached through \`tools\`: write \`tools.${name}\`.`;
@@ -115,7 +122,14 @@ function unknownIdentifier({ message, tools, source }: Clues): string | undefine
     source.slice(0, 50_000).match(/(?<=\b(?:const|let|var|function|class)\s+)[\p{ID_Start}$_][\p{ID_Continue}$]*/gu) ?? [],
   );
   declared.delete(name);
-  const near = nearest(name, [...declared, ...GLOBALS]).filter((candidate) => candidate !== name);
+  // Any letter is near to any other.
+  const candidates = name.length < 3 ? [] : [...declared, ...GLOBALS];
+  const known = UNAVAILABLE[name];
+  if (known !== undefined) {
+    const meant = name.length < 3 ? [] : nearest(name, [...declared], 1);
+    return `${advice(known, tools)}${meant.length > 0 ? ` Or did you mean ${list(meant)}?` : ''}`;
+  }
+  const near = nearest(name, candidates).filter((candidate) => candidate !== name);
   if (near.length > 0) return `Did you mean ${list(near, 'or')}?`;
   const asTool = nearestTools(name, tools);
   return asTool.length > 0
@@ -151,7 +165,6 @@ const UNAVAILABLE: Readonly<Record<string, string>> = {
   require: 'There are no modules here: use what JavaScript has built in, and the tools as `tools.<name>(…)`.',
   module: 'A program is not a module: end it with `return value`.',
   exports: 'A program is not a module: end it with `return value`.',
-  process: 'There is no process here: `exit()` ends the program early; values for it come from tools.',
   global: 'Write `globalThis`.',
   window: 'There is no browser here: work with data, and keep values with `store(key, value)` and `load(key)`.',
   self: 'Write `globalThis`.',
@@ -174,6 +187,65 @@ const UNAVAILABLE: Readonly<Record<string, string>> = {
   moment: 'Use `Date` and `Intl.DateTimeFormat`.',
   dayjs: 'Use `Date` and `Intl.DateTimeFormat`.',
   React: 'There is no page here: return data.',
+  jQuery: 'There is no page here: work with data; parse HTML with string methods or a tool.',
+  cheerio: 'There is no page here: work with data; parse HTML with string methods or a tool.',
+  DOMParser: 'There is no page here: parse HTML or XML with string methods or a tool.',
+  Request: 'network',
+  Response: 'network',
+  Headers: 'network',
+  FormData: 'network',
+  requests: 'network',
+  urllib: 'network',
+  Blob: 'There are no blobs here: keep text as strings, and bytes as `Uint8Array` or `Buffer`.',
+  File: 'files',
+  Worker: 'There are no threads here: run calls at once with `Promise.all`.',
+  WebAssembly: 'There is no WebAssembly here: write it in JavaScript.',
+  SharedArrayBuffer: 'There is no shared memory here: use `ArrayBuffer`.',
+  Atomics: 'There is no shared memory here: a program runs alone.',
+  importScripts: 'There are no modules here: put what you need into the program itself.',
+  os: 'There is no operating system to ask here: values come from the tools, or are written into the program.',
+  sys: 'There is no operating system to ask here: values come from the tools, or are written into the program.',
+  input: 'Nobody can be asked while a program runs: return the question as the value.',
+  readline: 'Nobody can be asked while a program runs: return the question as the value.',
+  child_process: 'There are no processes here: use the tools.',
+  exec: 'There are no processes here: use the tools.',
+  subprocess: 'There are no processes here: use the tools.',
+  util: 'There are no modules here: `console.log` prints objects in full, and `structuredClone` copies them.',
+  uuid: 'Write `crypto.randomUUID()`.',
+  uuidv4: 'Write `crypto.randomUUID()`.',
+  nanoid: 'Write `crypto.randomUUID()`.',
+  delay: 'Write `await sleep(ms)`.',
+  wait: 'Write `await sleep(ms)`.',
+  log: 'Write with `console.log(…)`.',
+  assert: 'Write `if (!condition) throw new Error(…)`, or `console.assert(condition, …)`.',
+  expect: 'There is no test runner here: compare the values and return what you find.',
+  describe: 'There is no test runner here: compare the values and return what you find.',
+  z: 'There is no zod here: check values with plain code; the inputs of tools are checked for you.',
+  Exception: 'Write `throw new Error(message)`.',
+  ValueError: 'Write `throw new Error(message)`, or `new RangeError(message)`.',
+  KeyError: 'Write `throw new Error(message)`.',
+  RuntimeError: 'Write `throw new Error(message)`.',
+  int: 'Write `Math.trunc(Number(value))`.',
+  float: 'Write `Number(value)`.',
+  dict: 'Write `{ key: value }`, or `Object.fromEntries(pairs)`.',
+  list: 'Write `[a, b]`, or `Array.from(values)`.',
+  sorted: 'Write `list.toSorted((a, b) => …)`.',
+  enumerate: 'Write `for (const [index, item] of list.entries())`.',
+  zip: 'Write `a.map((item, index) => [item, b[index]])`.',
+  sum: 'Write `list.reduce((total, item) => total + item, 0)`.',
+  min: 'Write `Math.min(...list)`.',
+  max: 'Write `Math.max(...list)`.',
+  json: 'Write `JSON.parse(text)` and `JSON.stringify(value)`.',
+  asyncio: 'Write `await`, and `await Promise.all([…])` for several at once.',
+  datetime: 'Use `Date` and `Intl.DateTimeFormat`.',
+  callTool: BY_NAME,
+  call_tool: BY_NAME,
+  use_tool: BY_NAME,
+  useTool: BY_NAME,
+  invoke: BY_NAME,
+  executeTool: BY_NAME,
+  mcp: BY_NAME,
+  client: BY_NAME,
 };
 
 const GLOBALS: readonly string[] = (
@@ -205,13 +277,19 @@ function suggestion(tools: HintQuestion['tools'], pattern: RegExp): string {
       )}.`;
 }
 
-/** Errors of stand-ins that exist only to say what to use instead (`process.exit`, `require`, …) say it themselves; modules may not. */
-function unavailable({ message }: Clues): string | undefined {
+/** What cannot be loaded: the message says so; a tool that does the same is worth a hint. */
+function unavailable({ message, tools }: Clues): string | undefined {
+  const ours = /^`(?:import\(\)|require)` is not available here: "([^"]+)"/.exec(message)?.[1];
   const module =
+    ours ??
     /(?:cannot find (?:module|package)|could not load module|failed to resolve module|import(?:ing)?) ['"`]([^'"`]+)['"`]/i.exec(
       message,
     )?.[1];
-  return module === undefined ? undefined : adviceFor(module);
+  if (module === undefined) return undefined;
+  const said = adviceFor(module);
+  if (/^There is no network/.test(said)) return advice('network', tools);
+  if (/^There is no file system/.test(said)) return advice('files', tools);
+  return ours === undefined ? said : undefined;
 }
 
 const TOOL_CALL = String.raw`(?:tools|codemode)(?:\??\.[\w$]+|\[[^\]\n]{1,80}\])+`;
@@ -225,6 +303,8 @@ function forgottenAwait({ message, source, line, at }: Clues): string | undefine
   if (direct) return `\`${direct[1]}(…)\` gives a promise: write \`(await ${direct[1]}(…)).${direct[2]}\`.`;
   for (const name of namesAt(line, at)) {
     const word = name.replace(/\$/g, '\\$');
+    const own = ownPromise(word, { source, line });
+    if (own !== undefined) return own;
     const declared = new RegExp(String.raw`\b(?:const|let|var)\s+${word}\s*(?::[^=\n]+)?=\s*(${TOOL_CALL})\s*\(`).exec(source);
     if (declared) return `\`${name}\` is a promise, since \`${declared[1]}(…)\` was not awaited: write \`await ${declared[1]}(…)\`.`;
     const taken = new RegExp(
@@ -236,8 +316,24 @@ function forgottenAwait({ message, source, line, at }: Clues): string | undefine
       return `\`${name}\` holds promises, since the callback of \`map\` is async: write \`await Promise.all(….map(async …))\`.`;
   }
   const looped = new RegExp(String.raw`\bof\s+(${TOOL_CALL})\s*\(`).exec(line);
-  return looped && /iterable/i.test(message)
-    ? `\`${looped[1]}(…)\` gives a promise: write \`for (const x of await ${looped[1]}(…))\`.`
+  if (looped && /iterable/i.test(message)) return `\`${looped[1]}(…)\` gives a promise: write \`for (const x of await ${looped[1]}(…))\`.`;
+  const spread = new RegExp(String.raw`\.\.\.\s*(${TOOL_CALL})\s*\(`).exec(line);
+  if (spread && /iterable/i.test(message)) return `\`${spread[1]}(…)\` gives a promise: write \`...(await ${spread[1]}(…))\`.`;
+  const unawaited = /^`([^`]+)` was called without `await`/.exec(message)?.[1];
+  if (unawaited !== undefined) return `Put \`await\` before the call: \`await tools.${unawaited}(…)\`.`;
+  return /^A promise is used as/.test(message)
+    ? 'Put `await` before the call that gives it; for a list of promises, write `await Promise.all(list)`.'
+    : undefined;
+}
+
+/** The promise of an async function of the program's own: `name(…).field`, or a variable that holds what `name(…)` gave. */
+function ownPromise(word: string, { source, line }: Pick<Clues, 'source' | 'line'>): string | undefined {
+  const isAsync = (name: string): boolean => new RegExp(String.raw`\basync\s+function\s+${name}\b|\b${name}\s*=\s*async\b`).test(source);
+  if (isAsync(word) && new RegExp(String.raw`(?<!await\s{1,4})(?<![\w$.])${word}\([^()\n]*\)\s*\??[.[]`).test(line))
+    return `\`${word}(…)\` gives a promise: write \`(await ${word}(…))\` before what is read from it.`;
+  const maker = new RegExp(String.raw`\b(?:const|let|var)\s+${word}\s*(?::[^=\n]+)?=\s*([A-Za-z_][\w]*)\s*\(`).exec(source)?.[1];
+  return maker !== undefined && isAsync(maker)
+    ? `\`${word}\` is a promise, since \`${maker}(…)\` was not awaited: write \`await ${maker}(…)\`.`
     : undefined;
 }
 
@@ -255,7 +351,7 @@ const KEYWORDS: ReadonlySet<string> = new Set(
 );
 
 /** `result.content[0].text` is how raw MCP results look; here a call gives the content itself. */
-function unwrappedContent({ message, line }: Clues): string | undefined {
+function unwrappedContent({ message, line, source }: Clues): string | undefined {
   if (!/undefined|null/.test(message)) return undefined;
   if (
     /\.content\s*(?:\?\.)?\[\s*0\s*\]|\.content\s*\??\.\s*(?:map|find|filter|forEach|\[)/.test(line) &&
@@ -263,7 +359,13 @@ function unwrappedContent({ message, line }: Clues): string | undefined {
   ) {
     return 'A call gives the result itself, already unwrapped: use it without `.content[0].text` and without `JSON.parse`.';
   }
-  if (/\.(?:structuredContent|data|result)\b/.test(line) && /\btools\b|await/.test(line)) {
+  const wrapper = /(?<name>[\w$]+)\s*\??\.(?:structuredContent|data|result|body)\b/.exec(line)?.groups?.['name'];
+  const isResult = (name: string): boolean =>
+    new RegExp(String.raw`\b(?:const|let|var)\s+${name.replaceAll('$', '\\$')}\s*(?::[^=\n]+)?=\s*await\s+${TOOL_CALL}\s*\(`).test(source);
+  if (
+    /\.(?:structuredContent|data|result|body)\b/.test(line) &&
+    (/\btools\b|await/.test(line) || (wrapper !== undefined && isResult(wrapper)))
+  ) {
     return 'A call gives the result itself: there may be no `.data`, `.result` or `.structuredContent` around it. Log it once with `console.log` to see its fields.';
   }
   return undefined;
@@ -281,11 +383,15 @@ function parsedTwice({ message, name, line }: Clues): string | undefined {
 function notFunction({ message, line, at, tools }: Clues): string | undefined {
   if (/invoked with(?:out)? 'new'/.test(message)) return 'Make an object of a class with `new Name(…)`.';
   if (!/not a function|is not callable/.test(message)) return undefined;
+  if (/(?<![\w$.])(?:tools|codemode)\s*$/.test(line.slice(0, Math.max(0, at)))) return BY_NAME;
   const named = /^['"`]?([\w$.[\]?'"()…]+?)['"`]? is not a function/.exec(message)?.[1];
   const callee = named?.includes('.') ? named : (calleeAt(line, at) ?? named);
   if (callee === undefined) return 'Something that is called is not a function: check the spelling, and that it is not undefined.';
   const path = /^(?:tools|codemode)\.(.+)$/.exec(callee)?.[1];
   if (path !== undefined) {
+    const inside = tools.filter((tool) => tool.path.startsWith(`${path}.`)).slice(0, 3);
+    if (inside.length > 0)
+      return `\`${callee}\` holds tools and is none itself: call one of them, such as ${list(inside.map((tool) => `tools.${tool.path}`))}.`;
     const near = nearestTools(path, tools);
     return near.length > 0
       ? `There is no tool \`${callee}\`. Did you mean ${list(
@@ -326,7 +432,7 @@ function notIterable({ message }: Clues): string | undefined {
   return 'What is spread, destructured or looped over is not a list: it may be undefined, an object (use `Object.entries(value)`), or a promise that was not awaited.';
 }
 
-function missingProperty({ message }: Clues): string | undefined {
+function missingProperty({ message, line, at }: Clues): string | undefined {
   const match =
     /cannot (?:read|set) propert(?:y|ies)(?: ['"`](?<quickjs>[^'"`]*)['"`])? of (?<value>undefined|null)(?: \((?:reading|setting) '(?<v8>[^']*)'\))?/i.exec(
       message,
@@ -335,8 +441,10 @@ function missingProperty({ message }: Clues): string | undefined {
   if (match['value'] === undefined)
     return 'What is taken apart here is undefined or null: log what the call gave, or give a default with `?? {}`.';
   const property = match['quickjs'] ?? match['v8'];
-  const what = property === undefined ? '' : ` before \`.${property}\``;
-  return `The value${what} is ${match['value']}: log what the call gave to see its fields, or write \`?.\` where it may be missing.`;
+  const receiver = /[A-Za-z_$][\w$]*(?:\??\.[\w$]+|\[[^\]\n]{1,40}\])*$/.exec(line.slice(0, Math.max(0, at)))?.[0];
+  const subject = receiver === undefined || KEYWORDS.has(receiver) ? 'The value' : `\`${receiver}\``;
+  const what = property === undefined ? '' : `${subject === 'The value' ? '' : ','} before \`.${property}\``;
+  return `${subject}${what}${what.startsWith(',') ? ',' : ''} is ${match['value']}: log what the call gave to see its fields, or write \`?.\` where it may be missing.`;
 }
 
 function constant({ message }: Clues): string | undefined {
@@ -378,7 +486,26 @@ function overflow({ message }: Clues): string | undefined {
     : undefined;
 }
 
+/** Mistakes with the language's own functions and operators, where the engine's words are short. */
+function builtIn({ message, line }: Clues): string | undefined {
+  if (/^empty array$|reduce of empty array/i.test(message))
+    return 'The list is empty: give `reduce` a value to begin with, as its second argument.';
+  if (/invalid 'in' operand|'in' operator/.test(message))
+    return '`in` asks an object for a key: for text and lists use `.includes(…)`, and check that the value is not undefined.';
+  if (/invalid 'instanceof' right operand|not callable.*instanceof/i.test(message))
+    return 'On the right of `instanceof` stands a class, such as `Error` or `Map`.';
+  if (/is not a constructor/.test(message))
+    return new RegExp(String.raw`\bnew\s+${TOOL_CALL}`).test(line)
+      ? 'A tool is called without `new`: `await tools.name({ … })`.'
+      : 'What stands behind `new` is not a class: check the spelling, or call it without `new`.';
+  if (/\bRegExp\s*\(/.test(line) && /expecting|unterminated|invalid|nothing to repeat|unexpected end/i.test(message))
+    return 'The text given to `RegExp` is not a regular expression: put `\\\\` before a mark that should stand for itself, or search with `.includes(…)`.';
+  return undefined;
+}
+
 function thrownPlain({ kind, name, message, source }: Clues): string | undefined {
+  if (kind === 'program' && name === 'thrown')
+    return 'Throw an error, `throw new Error(message)`: then its place in the program is told too.';
   if (kind !== 'program' || name !== 'AggregateError' || !/Promise\.any/.test(source)) return undefined;
   return /all promises/i.test(message) ? 'Every promise of `Promise.any` was rejected; `error.errors` holds the reasons.' : undefined;
 }

@@ -34,7 +34,15 @@ const NODE_GLOBALS: Readonly<Record<string, readonly string[]>> = {
 const NODE_EXPRESSIONS: Readonly<Record<string, string>> = {
   'crypto.randomUUID': '(() => crypto.randomUUID())',
   'crypto.webcrypto': 'crypto',
+  'process.env': '({})',
   'timers/promises.setTimeout': 'sleep',
+};
+
+/** Modules of Node of which the guest has enough to be taken as a whole. */
+const NODE_MODULES: Readonly<Record<string, string>> = {
+  process: '({ env: {}, exit })',
+  buffer: '({ Buffer })',
+  perf_hooks: '({ performance })',
 };
 
 /** The text in the place of an import, or `undefined` to leave nothing. Throws for what cannot be had. */
@@ -157,7 +165,7 @@ function expressionFor(
   if (imported === undefined || imported === 'default') {
     // The whole module: `import * as slack from './servers/slack'`, `import tools from 'codemode'`.
     if (isRoot(local) && (target === undefined || target === 'tools')) return local;
-    return target;
+    return target ?? NODE_MODULES[module.replace(/^node:/, '')];
   }
   if (isRoot(imported)) return imported;
   const bare = module.replace(/^node:/, '');

@@ -6,7 +6,7 @@ import { type OffsetWarning, rewriteImport, rewriteImportEquals } from './module
 import { hasEmptyTemplate, type ParseOutcome, parse } from './parse.ts';
 import { applyEdits, locator, positions } from './positions.ts';
 import type { PrepareResult, Program } from './program.ts';
-import { topFunctions, writeResult } from './result.ts';
+import { lastStatement, topFunctions, writeResult } from './result.ts';
 import { ProgramMistake, Rewrite } from './rewrite.ts';
 import { Transform } from './transform.ts';
 import type { Tree } from './tree.ts';
@@ -20,9 +20,8 @@ export interface PrepareOptions {
 }
 
 /**
- * Prepares a program. `program.code` is JavaScript whose completion value, evaluated as a script, is an async function without parameters;
- * calling it runs the program and gives its value. Never throws: a text that is no program gives a sentence, a place in the text and, where
- * there is one, a hint.
+ * Prepares a program. `program.code`, evaluated as a script, gives the function that runs it. Never throws: a text that is no program gives a
+ * sentence, a place in the text and, where there is one, a hint.
  */
 export function prepare(source: string, { aliases = [] }: PrepareOptions = {}): PrepareResult {
   const shape = explainShape(source);
@@ -173,11 +172,14 @@ function programOf(text: string, tree: Tree, { before, aliases, source, keepType
     awaited: scopeHolds(top.list) !== undefined,
   });
   if (forgotten !== undefined) warnings.push({ message: forgotten, offset: 0 });
+  const usage = transform.finish(lastStatement(top.list), top.importedNames);
+  warnings.push(...usage.warnings);
+  const watch = usage.watch === undefined || keepTypes ? '' : `(${usage.watch}) => `;
   const around = transform.needsResources && !keepTypes ? resourceHelper(rewrite) : { before: '', after: '' };
   // The function has a line of its own before the program, so that columns stay, and one behind it, in case the program ends in a comment.
   // Nothing but the program is in its scope. The program was parsed on its own, so it cannot close the function.
   const { code, map } = applyEdits(text, rewrite.edits, {
-    prefix: `(${around.before}async function () {\n`,
+    prefix: `(${watch}${around.before}async function () {\n`,
     suffix: `\n}${around.after})`,
   });
   const positionAt = positions(source);

@@ -15,7 +15,11 @@ export interface ProgramWarning {
 
 /** A prepared program. */
 export interface Program {
-  /** JavaScript whose completion value is an async function without parameters; calling it runs the program. */
+  /**
+   * JavaScript whose completion value is an async function without parameters; calling it runs the program. When the program has promises that
+   * nobody awaits, the value is a function of one parameter that gives that async function: its argument is given each such promise, or
+   * async callback, and gives it back, so that a rejection can be told.
+   */
   readonly code: string;
   readonly warnings: readonly ProgramWarning[];
   /** How pieces of `code` lie on the model's text, as plain data: `locator(code, source, map)` of positions.ts makes `locate` of it again. */

@@ -74,7 +74,7 @@ export function writeResult(rewrite: Rewrite, question: ResultQuestion): string 
 }
 
 /** The last statement that runs: functions and types behind it do not count. */
-function lastStatement(list: readonly Node[]): Node | undefined {
+export function lastStatement(list: readonly Node[]): Node | undefined {
   return list.findLast(({ type, declare }) => !SILENT.has(type) && !declare);
 }
 

@@ -6,6 +6,7 @@ import { dynamicImport, rewriteImportEquals } from './modules.ts';
 import { type Body, isTypeOnly, writeNamespace } from './namespaces.ts';
 import { ProgramMistake, type Rewrite } from './rewrite.ts';
 import { CHILDREN, type Node, single, statements } from './tree.ts';
+import { Usage, type UsageReport } from './usage.ts';
 import { closeScope, openScope, registerResources, scopeHolds, wrapLoop, wrapLoopBody } from './using.ts';
 
 /** The walk: one per program. */
@@ -15,6 +16,7 @@ export class Transform {
   needsResources = false;
   readonly #references: ReadonlyMap<string, number[]>;
   readonly #roots: readonly string[];
+  readonly #usage: Usage;
   /** Members that an enum's initializers may name without its name in front, innermost enum last. */
   readonly #enums: { readonly name: string; readonly members: ReadonlySet<string> }[] = [];
 
@@ -23,6 +25,13 @@ export class Transform {
     this.rewrite = rewrite;
     this.#references = references;
     this.#roots = roots;
+    this.#usage = new Usage(roots);
+  }
+
+  /** Ends the walk. `result` is the statement whose value the program gives; `imported` are names that imports bind. */
+  finish(result: Node | undefined, imported: readonly string[]): UsageReport {
+    for (const name of imported) this.#usage.declare({ type: 'Identifier', start: 0, end: 0, name });
+    return this.#usage.finish(this.rewrite, result);
   }
 
   /** The statements of a program or of another body. */
@@ -38,6 +47,7 @@ export class Transform {
 
   visit(node: Node): void {
     const { rewrite } = this;
+    this.#usage.meet(node);
     switch (node.type) {
       case 'Identifier':
         this.#identifier(node);
@@ -84,6 +94,10 @@ export class Transform {
       case 'BlockStatement':
       case 'StaticBlock':
         this.#block(node, 'block');
+        return;
+      case 'CatchClause':
+        if (node.param) this.#usage.declare(node.param);
+        this.#children(node);
         return;
       case 'ForStatement':
       case 'ForInStatement':
@@ -195,7 +209,11 @@ export class Transform {
 
   /** Parameters, types and body of anything that is a function. */
   functionParts(node: Node): void {
-    for (const parameter of node.params ?? []) this.visit(parameter);
+    this.#usage.owner(node);
+    for (const parameter of node.params ?? []) {
+      this.#usage.declare(parameter);
+      this.visit(parameter);
+    }
     eraseFunctionTypes(this.rewrite, node);
     const body = single(node.body);
     if (body?.type === 'BlockStatement') this.#block(body, 'function');
@@ -204,6 +222,7 @@ export class Transform {
 
   #class(node: Node): void {
     const { rewrite } = this;
+    this.#usage.owner(node);
     if (node.superClass) this.visit(node.superClass);
     eraseClassHead(rewrite, node);
     const body = single(node.body);
@@ -216,6 +235,7 @@ export class Transform {
         if (member.kind === 'constructor') parameterProperties(rewrite, member, node);
       } else if (member.type === 'StaticBlock') this.#block(member, 'function');
       else {
+        this.#usage.meet(member);
         const value = member.value;
         if (isNode(value)) this.visit(value);
         this.#endStatement(member, before);
@@ -227,6 +247,7 @@ export class Transform {
     const { rewrite } = this;
     if (node.kind === 'using' || node.kind === 'await using') registerResources(rewrite, node, { head });
     for (const declarator of node.declarations ?? []) {
+      this.#usage.variable(declarator, node.kind);
       if (declarator.id) this.visit(declarator.id);
       if (declarator.definite && declarator.id?.typeAnnotation) {
         const mark = rewrite.previous(declarator.id.typeAnnotation.start) - 1;

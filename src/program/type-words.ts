@@ -2,6 +2,7 @@
 // last resort. Not here: which findings are told (typecheck.ts).
 import { shorten } from '../protocol/errors.ts';
 import { nearest } from '../protocol/nearest.ts';
+import { processAdvice } from './absent.ts';
 import type { Finding, Scene, SyntaxNode } from './compiler.ts';
 import { adviceFor } from './modules.ts';
 
@@ -83,7 +84,6 @@ const ABSENT: Readonly<Record<string, string>> = {
   fs: 'fs',
   path: 'path',
   require: 'module',
-  process: 'process',
   Deno: 'process',
   Bun: 'process',
   _: 'lodash',
@@ -98,6 +98,7 @@ interface MemberNotes {
 
 function missingMember(name: string, { near, promise, mention, first }: MemberNotes): Words {
   const receiver = textOf(mention.receiver, mention);
+  if (receiver === 'process') return { message: `There is no \`process.${name}\` here.`, hint: processAdvice(name) };
   if (promise) return unawaited(`\`${name}\` is read from a promise, not from what it gives`, mention, name);
   const namespace = /^(?:tools|codemode)((?:\.[\w$]+)*)$/.exec(receiver ?? '')?.[1];
   if (namespace !== undefined) {

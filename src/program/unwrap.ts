@@ -47,7 +47,12 @@ export function fences(text: string): Fence[] {
     }
     if (match[0] === '') lines.lastIndex += 1;
   }
-  if (open) found.push({ mark: open.at, start: open.start, end: text.length, language: open.language, closed: false });
+  if (open) {
+    // Marks behind the last statement, instead of on a line of their own, close it too.
+    const end = text.trimEnd().length - open.mark.length;
+    const closed = end > open.start && text.startsWith(open.mark, end);
+    found.push({ mark: open.at, start: open.start, end: closed ? end : text.length, language: open.language, closed });
+  }
   return found;
 }
 

@@ -1,6 +1,7 @@
 // All limits in one table: name, default, range, unit and the attack or accident that each one stops.
 // Each is enforced at one place, named in its row. Not here: the enforcement.
 import { CodeModeError } from './errors.ts';
+import { nearest } from './nearest.ts';
 
 /** One row of the table. Values are whole numbers in the unit that the name ends in. */
 export interface LimitRow {
@@ -95,16 +96,22 @@ export function resolveLimits(...overrides: readonly (LimitOverrides | undefined
     }
     for (const [name, value] of Object.entries(override)) {
       if (!Object.hasOwn(LIMITS, name)) {
-        throw new CodeModeError('limit_invalid', `There is no limit \`${name}\`; the limits are ${Object.keys(LIMITS).join(', ')}.`, {
-          details: { limit: name },
-        });
+        const [meant] = nearest(name, Object.keys(LIMITS), 1);
+        const hint = meant === undefined ? '' : ` Did you mean \`${meant}\`?`;
+        throw new CodeModeError(
+          'limit_invalid',
+          `There is no limit \`${name}\`.${hint} The limits are ${Object.keys(LIMITS).join(', ')}.`,
+          {
+            details: { limit: name },
+          },
+        );
       }
       if (value === undefined) continue;
       const { min, max, unit } = LIMITS[name as LimitName];
       if (!Number.isInteger(value) || value < min || value > max) {
         throw new CodeModeError(
           'limit_invalid',
-          `The limit \`${name}\` should be a whole number of ${unit} from ${min} to ${max}, but is ${String(value)}.`,
+          `The limit \`${name}\` should be a whole number of ${unit} from ${min} to ${max}, but is ${typeof value === 'string' ? JSON.stringify(value) : String(value)}.`,
           { details: { limit: name, min, max } },
         );
       }

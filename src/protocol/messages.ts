@@ -11,6 +11,7 @@
 //      sends nothing more for that program before the answer, except that it may kill the worker.
 //   3. A `turn` whose fate is `live` leaves the program waiting: the host may `post` more, `park` it (answered by `parked` with the
 //      image) or `drop` it (not answered). Any other fate is the end of that program, and the worker is free for the next.
+//      A turn that takes long may send `output` before its answer: lines of output alone. So does the body of a turn whose fate is `dead`.
 //   4. `diagnose` may be sent to a worker that is free; it is answered by `diagnosis`.
 //
 // Guest and host exchange *lines* inside the body of `turn`: one message a line, `\n` between them, at most one `done` or `fail`,
@@ -163,6 +164,7 @@ export type WorkerEnvelope =
       /** What preparing the text had to say. */
       readonly warnings?: readonly Warning[];
     } & Fate)
+  | { readonly type: 'output'; readonly id: number }
   /** The image travels beside the text. */
   | { readonly type: 'parked'; readonly id: number }
   | {

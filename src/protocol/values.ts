@@ -97,15 +97,28 @@ export interface WireValue {
 export class UnserializableError extends TypeErrorCtor {
   override readonly name: string = 'UnserializableError';
   readonly path: string;
+  readonly #sentence: string;
   constructor(path: string, what: string) {
-    super(`${path} ${what}`);
+    // Keys are the program's, and may be as long as it likes.
+    const sentence = `${path.length > 600 ? `${apply(stringSlice, path, [0, 500])}…` : path} ${what}`;
+    super(sentence);
     this.path = path;
+    this.#sentence = sentence;
+  }
+
+  /** The sentence of such an error, `undefined` for anything else. Asks nothing that a program could answer in its stead. */
+  static sentenceOf(error: unknown): string | undefined {
+    return typeof error === 'object' && error !== null && #sentence in error ? error.#sentence : undefined;
   }
 }
 
 /** The value as wire text. Throws `UnserializableError`, or whatever a getter, proxy or `toJSON` of the value throws. */
 export function encodeValue(value: unknown): WireValue {
-  if (!inheritsToJson() && isPlain(value, 0)) return { mode: 'P', text: stringifyJson(value) as string };
+  if (!inheritsToJson() && isPlain(value, 0)) {
+    // None for a value that answers differently the second time: a `toJSON` that is not listed, a getter, a proxy.
+    const text = stringifyJson(value);
+    if (text !== undefined) return { mode: 'P', text };
+  }
   return { mode: 'T', text: stringifyJson(tag(value, '$', 0, new SetCtor(), '')) as string };
 }
 
@@ -194,6 +207,8 @@ function tagObject(object: Record<string, unknown>, path: string, depth: number,
   const isOrdinary = prototype === objectPrototype || prototype === null || isArray(object);
   const bytes = isOrdinary || prototype === datePrototype ? undefined : readBytes(object, path);
   if (bytes !== undefined) return mark(bytes.kind, toBase64(bytes.bytes));
+  // Before anything of it is read: the promise of a call answers a look at `toJSON` with an error of its own.
+  if (!isOrdinary && isPromise(object)) throw new UnserializableError(path, PROMISE);
   const toJson = object['toJSON'];
   if (typeof toJson === 'function') {
     const replacement: unknown = apply(toJson, object, [key]);
@@ -222,7 +237,8 @@ function tagObject(object: Record<string, unknown>, path: string, depth: number,
     const member = object[name];
     if (member === undefined) continue;
     if (name === '$') escape = true;
-    defineOwn(copy, name, tag(member, joinPath(path, name), depth + 1, parents, name));
+    // Without a prototype no assignment meets a setter.
+    copy[name] = tag(member, joinPath(path, name), depth + 1, parents, name);
   }
   return escape ? mark('Object', copy) : copy;
 }
@@ -251,11 +267,11 @@ function tagSet(set: Set<unknown>, path: string, depth: number, parents: Set<unk
 
 function tagError(error: Error & { code?: unknown }, path: string, depth: number, parents: Set<unknown>): unknown {
   const fields: Record<string, unknown> = create(null);
-  defineOwn(fields, 'name', StringCtor(error.name));
-  defineOwn(fields, 'message', StringCtor(error.message));
+  fields['name'] = StringCtor(error.name);
+  fields['message'] = StringCtor(error.message);
   const { code, cause } = error;
-  if (typeof code === 'string' || typeof code === 'number') defineOwn(fields, 'code', code);
-  if (cause !== undefined) defineOwn(fields, 'cause', tag(cause, `${path}.cause`, depth + 1, parents, 'cause'));
+  if (typeof code === 'string' || typeof code === 'number') fields['code'] = code;
+  if (cause !== undefined) fields['cause'] = tag(cause, `${path}.cause`, depth + 1, parents, 'cause');
   return mark('Error', fields);
 }
 
@@ -316,7 +332,8 @@ function untagMembers(object: Record<string, unknown>): Record<string, unknown> 
   for (let i = 0; i < names.length; i++) {
     const name = names[i] as string;
     const member = object[name];
-    if (typeof member === 'object' && member !== null) defineOwn(object, name, untag(member));
+    // Its own, so that no setter is met.
+    if (typeof member === 'object' && member !== null) object[name] = untag(member);
   }
   return object;
 }
@@ -341,7 +358,6 @@ function untagError(fields: Record<string, unknown>): Error {
 
 /** Why an object of a built-in kind cannot cross, or `undefined` when its own properties are all there is to it. */
 function obstacle(object: object): string | undefined {
-  if (isPromise(object)) return 'is a promise; await it first.';
   if (has(() => apply(regexpSource, object, [])) && object !== regexpPrototype)
     return 'is a regular expression, which cannot cross; use its source text.';
   if (has(() => apply(weakMapHas, object, [object]))) return 'is a WeakMap, which cannot cross; use a Map.';
@@ -385,6 +401,7 @@ const isSet = (object: object): object is Set<unknown> => has(() => apply(setHas
 const datePrototype = Date.prototype;
 const dateGetTime = datePrototype.getTime;
 const isDate = (object: object): object is Date => has(() => apply(dateGetTime, object, []));
+const PROMISE = 'is a promise; await it first.';
 function isPromise(object: object): boolean {
   if (!(object instanceof PromiseCtor) || object === promisePrototype) return false;
   return has(() => apply(promiseThen, object, [undefined, () => undefined]));
@@ -488,9 +505,9 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 
 /** A tag. Without a prototype, as all that `tag` makes: a `toJSON` that a program gave to every object must not meet it. */
 function mark(kind: string, v?: unknown): object {
-  const marked = create(null) as object;
-  defineOwn(marked, '$', kind);
-  if (v !== undefined) defineOwn(marked, 'v', v);
+  const marked = create(null) as Record<string, unknown>;
+  marked['$'] = kind;
+  if (v !== undefined) marked['v'] = v;
   return marked;
 }
 
@@ -499,16 +516,25 @@ function emptyList(): unknown[] {
 }
 
 function append(list: unknown[], item: unknown): void {
-  // Never push(): a program may have put a setter on Array.prototype's indexes.
-  defineProperty(list, list.length, { value: item, writable: true, enumerable: true, configurable: true });
+  // Without a prototype no assignment meets a setter. Never push(): that is one of the methods that it has not.
+  list[list.length] = item;
 }
 
 function defineOwn(target: object, key: string, value: unknown): void {
-  defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+  defineProperty(target, key, dataDescriptor(value, true));
 }
 
 function hide(target: object, key: string, value: unknown): void {
-  defineProperty(target, key, { value, writable: true, enumerable: false, configurable: true });
+  defineProperty(target, key, dataDescriptor(value, false));
+}
+
+/** Without a prototype: a program may have given every object a `get`, and a descriptor with that beside `value` is refused. */
+function dataDescriptor(value: unknown, enumerable: boolean): PropertyDescriptor {
+  const descriptor = create(null) as PropertyDescriptor;
+  descriptor.value = value;
+  descriptor.writable = descriptor.configurable = true;
+  descriptor.enumerable = enumerable;
+  return descriptor;
 }
 
 const hasOwnProperty = Object.prototype.hasOwnProperty;
@@ -554,7 +580,22 @@ export function textDepth(text: string, most: number): number {
 }
 
 /** Path of the first own `__proto__` key in a decoded value, or `undefined`. Tools that merge their input must never meet one. */
-export function findProtoKey(value: unknown, path: string = '$'): string | undefined {
+export function findProtoKey(value: unknown): string | undefined {
+  return holdsProtoKey(value) ? pathOfProtoKey(value, '$') : undefined;
+}
+
+/** Without the path, which costs ten times as much and which hardly anybody needs. */
+function holdsProtoKey(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || isView(value)) return false;
+  if (value instanceof MapCtor) return [...value].some(([key, item]) => holdsProtoKey(key) || holdsProtoKey(item));
+  if (value instanceof SetCtor) return [...value].some(holdsProtoKey);
+  if (isArray(value)) return value.some(holdsProtoKey);
+  for (const key of ownKeys(value))
+    if (key === '__proto__' || (typeof key === 'string' && holdsProtoKey((value as Record<string, unknown>)[key]))) return true;
+  return false;
+}
+
+function pathOfProtoKey(value: unknown, path: string): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   // Bytes have millions of keys and none of interest.
   if (isView(value)) return undefined;
@@ -564,7 +605,7 @@ export function findProtoKey(value: unknown, path: string = '$'): string | undef
   for (const key of ownKeys(value)) {
     if (key === '__proto__') return `${path}["__proto__"]`;
     if (typeof key !== 'string') continue;
-    const found = findProtoKey((value as Record<string, unknown>)[key], joinPath(path, key));
+    const found = pathOfProtoKey((value as Record<string, unknown>)[key], joinPath(path, key));
     if (found !== undefined) return found;
   }
   return undefined;
@@ -572,7 +613,7 @@ export function findProtoKey(value: unknown, path: string = '$'): string | undef
 
 function findIn(items: readonly unknown[], path: string): string | undefined {
   for (let i = 0; i < items.length; i++) {
-    const found = findProtoKey(items[i], `${path}[${i}]`);
+    const found = pathOfProtoKey(items[i], `${path}[${i}]`);
     if (found !== undefined) return found;
   }
   return undefined;

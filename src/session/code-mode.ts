@@ -17,6 +17,7 @@ import { nearest } from '../protocol/nearest.ts';
 import { encodeValue, type WireValue } from '../protocol/values.ts';
 import { createRun, type Invocation, type RunHandle } from '../tools/binding.ts';
 import { type Catalog, createCatalog } from '../tools/catalog.ts';
+import { describe } from '../tools/json.ts';
 import { type Collection, collect, collectStatic, isStatic, type PlacedTool, type ToolSource } from '../tools/provider.ts';
 import { type ExecutionOptions, execute, type GuestCatalog } from './execution.ts';
 import type { RunResult } from './result.ts';
@@ -165,7 +166,8 @@ class OpenCodeMode implements CodeMode {
   async #run(source: string, options: RunOptions): Promise<RunResult> {
     if (this.#closed !== undefined) throw new CodeModeError('closed', 'This code mode has been closed; create another one.');
     checkKeys(options, RUN_OPTIONS, 'run()');
-    if (typeof source !== 'string') throw new CodeModeError('option_invalid', `The program should be a string, but is ${typeof source}.`);
+    if (typeof source !== 'string')
+      throw new CodeModeError('option_invalid', `The program should be a string, but is ${describe(source)}.`);
     const signal = checkSignal(options.signal);
     const limits = this.#limitsFor(options.limits);
     const run = createRun({ id: options.runId, invocation: options.invocation });

@@ -1,4 +1,6 @@
 // exec, wait and stop as tools for a model, in words of no SDK: adapters only change the clothes.
+import { CodeModeError } from '../protocol/errors.ts';
+import { describe } from '../tools/json.ts';
 import type { JsonSchema } from '../tools/schema.ts';
 import type { Observation, ObserveOptions } from './observation.ts';
 
@@ -6,9 +8,17 @@ import type { Observation, ObserveOptions } from './observation.ts';
 export interface ControlTool {
   readonly name: 'exec' | 'wait' | 'stop';
   readonly description: string;
-  readonly inputSchema: JsonSchema;
+  readonly inputSchema: ControlSchema;
   /** Takes what the model sent. Rejects with a `CodeModeError` whose message the model should read. */
   execute(input: unknown): Promise<Observation>;
+}
+
+/** A JSON Schema of an object, in the shape that SDKs take. */
+export interface ControlSchema {
+  type: 'object';
+  properties: Record<string, JsonSchema>;
+  required?: string[];
+  additionalProperties: false;
 }
 
 /** The part of a session that the controls use. */
@@ -51,29 +61,54 @@ export function controlTools(session: Controlled): readonly ControlTool[] {
         required: ['source'],
         additionalProperties: false,
       },
-      execute: async (input) => {
-        const { source } = read(input);
-        // What is no string is refused there, in the words for it.
-        return session.exec(source as string, options(input));
-      },
+      execute: (input) => inModelsWords(() => session.exec(sourceOf(input), options(input))),
     },
     {
       name: 'wait',
       description: 'Watches the program that is still working and tells what is new. It neither resumes nor prolongs it.',
       inputSchema: { type: 'object', properties: { ...WINDOW, ...BUDGET }, additionalProperties: false },
-      execute: async (input) => session.wait(options(input)),
+      execute: (input) => inModelsWords(() => session.wait(options(input))),
     },
     {
       name: 'stop',
       description: 'Ends the program that is still working and tells what it had done.',
-      inputSchema: { type: 'object', properties: BUDGET, additionalProperties: false },
-      execute: async (input) => session.stop(options(input)),
+      inputSchema: { type: 'object', properties: { ...BUDGET }, additionalProperties: false },
+      execute: (input) => inModelsWords(() => session.stop(options(input))),
     },
   ];
 }
 
 function read(input: unknown): Record<string, unknown> {
   return typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
+}
+
+function sourceOf(input: unknown): string {
+  const { source } = read(input);
+  if (typeof source === 'string') return source;
+  const sent = Object.keys(read(input));
+  const instead =
+    source !== undefined
+      ? `\`source\` is ${describe(source)}`
+      : sent.length === 0
+        ? 'there is none'
+        : `there is only ${sent.map((name) => `\`${name}\``).join(', ')}`;
+  throw new CodeModeError('option_invalid', `exec takes the text of the program as \`source\`, a string, but ${instead}.`);
+}
+
+/** The session speaks of its own options; the model knows them by other names. */
+async function inModelsWords(work: () => Promise<Observation>): Promise<Observation> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!CodeModeError.is(error) || error.code !== 'option_invalid') throw error;
+    throw new CodeModeError(
+      error.code,
+      error.message.replace('`observeMs`', '`observe_ms`').replace('`maxOutputTokens`', '`max_output_tokens`'),
+      {
+        cause: error,
+      },
+    );
+  }
 }
 
 /** What the model sent under its names, as the session's options; the session checks them. */

@@ -66,6 +66,11 @@ type Ending =
 
 /** Most warnings in a result. */
 const MOST_WARNINGS = 50;
+/** Time for what a guest says before the event loop has its turn: a guest may say very much at once. */
+const LISTEN_MS = 10;
+/** What is heard in any case, whatever the clock says, in characters: an ordinary turn is heard at once. A line costs so many by itself. */
+const LISTEN_COST = 128 * 1024;
+const LINE_COST = 256;
 /** For a program whose time was up before it could start. */
 const NOT_LET_IN = 'The program was not started in its time: as many programs as `maxPrograms` allows were running. Try again later.';
 /** Longest time that Node's timers keep. */
@@ -108,6 +113,8 @@ export class Execution {
   #ticket: Ticket | undefined;
   #outstanding = 0;
   #flushing = false;
+  /** The guest's last turn has not been heard to its end. */
+  #listening = false;
   #wallTimer: NodeJS.Timeout | undefined;
   #wakeTimer: NodeJS.Timeout | undefined;
   #cpuMs = 0;
@@ -115,12 +122,14 @@ export class Execution {
   #starved = false;
   #ending: Ending | undefined;
   #resolve!: (result: RunResult) => void;
-  readonly #stored: [string, WireValue][] = [];
+  readonly #stored = new Map<string, WireValue>();
+  /** What the session's store holds once `#stored` is in it, counted as the guest does. */
+  #storeSize = 0;
   #outputTaken = 0;
   readonly #callsTaken = new Set<string>();
   #warningsTaken = 0;
   #artifactsTaken = 0;
-  readonly #onSignal = (): void => this.#judge({ kind: 'aborted' });
+  readonly #onSignal = (): void => this.stop();
 
   constructor(options: ExecutionOptions) {
     this.#options = options;
@@ -172,6 +181,7 @@ export class Execution {
     const options = this.#options;
     const { limits, run, source } = options;
     const { timeZone, locale, lifetime } = options;
+    for (const [key, { text }] of options.store ?? []) this.#storeSize += key.length + text.length;
     const lifeMs = limits[lifetime];
     const deadline = Date.now() + lifeMs;
     this.#endAt(deadline);
@@ -196,8 +206,10 @@ export class Execution {
         locale,
       },
       onTurn: (turn, lines) => this.#hear(turn, lines),
-      onEnd: (verdict, turn) => {
+      onOutput: (lines) => this.#overhear(lines),
+      onEnd: (verdict, turn, lines) => {
         if (turn !== undefined) this.#account(turn);
+        if (lines !== undefined) this.#overhear(lines);
         // A worker knows one end of time; which limit set it is known here.
         this.#judge(verdict.limit === 'wallMs' ? { ...verdict, limit: lifetime } : verdict);
       },
@@ -221,6 +233,8 @@ export class Execution {
   /** Ends the program, with status `terminated`. */
   stop(): void {
     this.#judge({ kind: 'aborted' });
+    // One that has completed may still wait for calls that it left behind.
+    this.#abort.abort(PROGRAM_ENDED);
   }
 
   /** Timers reach some 24 days; a longer life is reached in steps. */
@@ -246,20 +260,50 @@ export class Execution {
     if (this.#ending !== undefined) return;
     this.#account(turn);
     clearTimeout(this.#wakeTimer);
-    let wakeMs: number | undefined;
+    this.#listening = true;
+    this.#listen(decodeLines(lines), undefined);
+  }
+
+  /** Hears what a guest prints before its turn is over. */
+  #overhear(lines: string): void {
+    if (this.#ending !== undefined || lines === '') return;
     try {
       for (const message of decodeLines(lines)) {
-        if (message.type === 'wake') wakeMs = message.ms;
-        else this.#dispatch(message);
+        if (message.type !== 'out') throw new GuestProtocolError('Only output comes before the end of a turn.');
+        this.#dispatch(message);
+      }
+    } catch (error) {
+      if (!(error instanceof GuestProtocolError)) throw error;
+      this.#judge({ kind: 'fault', cause: error });
+    }
+  }
+
+  /** Hears the rest of a turn, in as many pieces as it takes. Nothing is posted to the guest before it has been heard. */
+  #listen(messages: Iterator<GuestMessage>, wake: number | undefined): void {
+    if (this.#ending !== undefined) return;
+    const until = performance.now() + LISTEN_MS;
+    let wakeMs = wake;
+    let heard = 0;
+    try {
+      for (let next = messages.next(); next.done !== true; next = messages.next()) {
+        if (next.value.type === 'wake') wakeMs = next.value.ms;
+        else this.#dispatch(next.value);
         if (this.#ending !== undefined) return;
+        heard += 'text' in next.value ? LINE_COST + next.value.text.length : LINE_COST;
+        if (heard < LISTEN_COST || performance.now() < until) continue;
+        setImmediate(() => this.#listen(messages, wakeMs));
+        return;
       }
     } catch (error) {
       if (!(error instanceof GuestProtocolError)) throw error;
       this.#judge({ kind: 'fault', cause: error });
       return;
     }
-    if (wakeMs !== undefined) this.#wakeTimer = setTimeout(() => this.#ticket?.wake(), Math.min(wakeMs, LONGEST_TIMER_MS));
-    else if (this.#outstanding === 0 && this.#settlements.length === 0) {
+    this.#listening = false;
+    if (this.#settlements.length > 0 && !this.#flushing) this.#flush();
+    else if (wakeMs !== undefined) this.#wakeTimer = setTimeout(() => this.#ticket?.wake(), Math.min(wakeMs, LONGEST_TIMER_MS));
+    // What was answered while the guest was computing is with the scheduler: the guest has not seen it yet.
+    else if (this.#outstanding === 0 && this.#settlements.length === 0 && this.#ticket?.ready !== true) {
       // It waits, and for nothing that anyone still owes it.
       // Out of memory inside a promise callback, with nothing else to wait for: callbacks that never came to an end.
       if (this.#starved)
@@ -278,13 +322,14 @@ export class Execution {
         if (this.#seen.has(message.id)) throw new GuestProtocolError('The guest used the id of a call twice.');
         this.#seen.add(message.id);
         this.#outstanding++;
-        void this.#call(message);
+        // Nothing but a text that is too long to be one goes wrong there.
+        this.#call(message).catch((cause: unknown) => this.#judge({ kind: 'fault', cause }));
         return;
       case 'out':
         this.#output.add(message.level, message.text);
         return;
       case 'store':
-        this.#stored.push([message.key, { mode: message.mode, text: message.text }]);
+        this.#keep(message);
         return;
       case 'dropped':
         this.#output.drop(message.count);
@@ -303,16 +348,28 @@ export class Execution {
     }
   }
 
+  /** Only the last value of a key is kept: a program may overwrite one for ever. */
+  #keep({ key, mode, text }: Extract<GuestMessage, { type: 'store' }>): void {
+    const { store, limits } = this.#options;
+    const before = this.#stored.get(key) ?? store?.get(key);
+    const change = text.length - (before === undefined ? -key.length : before.text.length);
+    this.#storeSize += change;
+    if (change > 0 && this.#storeSize > limits.storeBytes) throw new GuestProtocolError('The guest stored more than it may.');
+    // A copy: a piece of the turn's text would keep all of that alive with it.
+    this.#stored.set(key, { mode, text: Buffer.from(text).toString() });
+  }
+
   async #call({ id, index, mode, text }: Extract<GuestMessage, { type: 'call' }>): Promise<void> {
     const { limits } = this.#options;
     const delivery = await this.#broker.call({
       id,
       index,
       input: () => {
-        if (text.length > limits.argumentBytes) {
+        const size = Buffer.byteLength(text);
+        if (size > limits.argumentBytes) {
           throw new CodeModeError(
             'limit_exceeded',
-            `The arguments are ${text.length} bytes; the limit \`argumentBytes\` is ${limits.argumentBytes}.`,
+            `the arguments are ${size} bytes; the limit \`argumentBytes\` is ${limits.argumentBytes}.`,
           );
         }
         try {
@@ -344,10 +401,11 @@ export class Execution {
       if (error instanceof UnserializableError) throw new CodeModeError('output_invalid', error.message, { cause: error });
       throw error;
     }
-    if (wire.text.length > resultBytes) {
+    const size = Buffer.byteLength(wire.text);
+    if (size > resultBytes) {
       throw new CodeModeError(
         'limit_exceeded',
-        `it is ${wire.text.length} bytes, and the limit \`resultBytes\` is ${resultBytes}; ask for less, for example with a filter or a page.`,
+        `it is ${size} bytes, and the limit \`resultBytes\` is ${resultBytes}; ask for less, for example with a filter or a page.`,
       );
     }
     return wire;
@@ -365,7 +423,7 @@ export class Execution {
 
   #flush(): void {
     this.#flushing = false;
-    if (this.#settlements.length === 0 || this.#ending !== undefined) return;
+    if (this.#settlements.length === 0 || this.#listening || this.#ending !== undefined) return;
     clearTimeout(this.#wakeTimer);
     this.#ticket?.post(this.#settlements.splice(0));
   }
@@ -387,7 +445,6 @@ export class Execution {
     this.#ending = ending;
     clearTimeout(this.#wallTimer);
     clearTimeout(this.#wakeTimer);
-    this.#options.signal?.removeEventListener('abort', this.#onSignal);
     this.#ticket?.end();
     void this.#finish(ending);
   }
@@ -395,7 +452,11 @@ export class Execution {
   async #finish(ending: Ending): Promise<void> {
     // A program that has completed (or left by `exit`) started its calls on purpose: they end by themselves. Else they are aborted.
     if (ending.type === 'value' && this.#outstanding > 0)
-      await this.#broker.settled(Math.max(0, this.#options.limits[this.#options.lifetime] - (performance.now() - this.#began)));
+      await this.#broker.settled(
+        Math.max(0, this.#options.limits[this.#options.lifetime] - (performance.now() - this.#began)),
+        this.#abort.signal,
+      );
+    this.#options.signal?.removeEventListener('abort', this.#onSignal);
     this.#abort.abort(PROGRAM_ENDED);
     const { cleanupMs } = this.#options.limits;
     const still = await this.#broker.settled(cleanupMs);
@@ -437,7 +498,8 @@ export class Execution {
       const { limits } = this.#options;
       const { text } = ending.wire;
       await this.#explain(undefined);
-      if (text.length > limits.valueBytes) return { status: 'error', error: { ...verdictError('limit', limits, 'valueBytes') } };
+      if (Buffer.byteLength(text) > limits.valueBytes)
+        return { status: 'error', error: { ...verdictError('limit', limits, 'valueBytes') } };
       try {
         return { status: 'completed', value: decodeUntrusted(ending.wire) };
       } catch (error) {

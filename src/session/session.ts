@@ -9,6 +9,7 @@ import { nearest } from '../protocol/nearest.ts';
 import { toJson } from '../protocol/values.ts';
 import type { RunHandle } from '../tools/binding.ts';
 import type { Catalog } from '../tools/catalog.ts';
+import { describe } from '../tools/json.ts';
 import { type ControlTool, controlTools } from './control-tools.ts';
 import { type Execution, type ExecutionOptions, execute, type SessionStore } from './execution.ts';
 import { instructionsFor } from './instructions.ts';
@@ -73,6 +74,7 @@ export class OpenSession implements Session {
   readonly #conversation: Broker;
   #active: Program | undefined;
   #programs = 0;
+  #instructions: string | undefined;
   #conversationCalls = 0;
   #queue: Promise<unknown> = Promise.resolve();
   #closed: Promise<void> | undefined;
@@ -101,14 +103,15 @@ export class OpenSession implements Session {
   }
 
   get instructions(): string {
-    return instructionsFor(this.#parts.catalog);
+    this.#instructions ??= instructionsFor(this.#parts.catalog);
+    return this.#instructions;
   }
 
   exec(source: string, options: ExecOptions = {}): Promise<Observation> {
     return this.#control('exec', async () => {
       const watching = checkObserve(options, ['limits']);
       if (typeof source !== 'string')
-        throw new CodeModeError('option_invalid', `exec() takes the program as a string, not ${typeof source}.`);
+        throw new CodeModeError('option_invalid', `exec() takes the program as a string, not ${describe(source)}.`);
       const { limits: defaults, execution, run, catalog } = this.#parts;
       const limits = options.limits === undefined ? defaults : resolveLimits(defaults, options.limits);
       if (Buffer.byteLength(source) > limits.sourceBytes) {
@@ -309,5 +312,10 @@ function checkObserve(options: ObserveOptions, more: readonly string[] = []): Wa
 
 function checkWhole(name: string, value: unknown, min: number, max: number): void {
   if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return;
-  throw new CodeModeError('option_invalid', `\`${name}\` should be a whole number from ${min} to ${max}, but is ${String(value)}.`);
+  throw new CodeModeError('option_invalid', `\`${name}\` should be a whole number from ${min} to ${max}, but is ${shown(value)}.`);
+}
+
+/** A text in quotes, so that "5" is not taken for 5. */
+function shown(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }

@@ -149,7 +149,11 @@ test.each<[string, string[], RegExp]>([
     ['run', '-', '--tools', 'tools.xyz'],
     /The tools module tools\.xyz failed to load: .*compile the module first/,
   ],
-  ['a misspelt limit', ['run', '-', '--tools', 'tools.mjs', '--limit', 'walMs=5'], /There is no limit `walMs`; the limits are .*wallMs/],
+  [
+    'a misspelt limit',
+    ['run', '-', '--tools', 'tools.mjs', '--limit', 'walMs=5'],
+    /There is no limit `walMs`\. Did you mean `wallMs`\? The limits are /,
+  ],
   [
     'a negative limit',
     ['run', '-', '--tools', 'tools.mjs', '--limit', 'wallMs=-5'],

@@ -300,10 +300,21 @@ describe('an entry ends', () => {
   ])('in time: %s', (_name, body) => {
     const began = performance.now();
     const outcome = begin(realm, body, { cpuMs: 60, sliceMs: 60 });
-    expect(outcome).toEqual({ type: 'dead', kind: 'timeout', limit: 'cpuMs' });
+    expect(outcome).toEqual({ type: 'dead', kind: 'timeout', limit: 'cpuMs', output: '' });
     expect(performance.now() - began).toBeLessThan(2_000);
     // A realm that grew is given up; any other is as good as new.
     expect(realm.reset()).toBe(memory.buffer.byteLength === 256 * 65536);
+  });
+
+  test('and what it printed before is not lost, nor held back while it computes', () => {
+    const told: string[] = [];
+    realm.onOutput = (lines) => told.push(lines);
+    expect(begin(realm, "console.log('one'); for (;;);", { cpuMs: 20 })).toMatchObject({ type: 'dead', output: 'out log "one"' });
+    expect(told).toEqual([]);
+    expect(realm.reset()).toBe(true);
+    expect(begin(realm, "console.log('one'); console.log('two'); for (;;);", { cpuMs: 400 })).toMatchObject({ type: 'dead', output: '' });
+    expect(told).toEqual(['out log "one"\nout log "two"']);
+    realm.onOutput = undefined;
   });
 
   test('in time: a timer', async () => {

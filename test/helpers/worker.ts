@@ -111,6 +111,7 @@ export function job(source: string, overrides: Parameters<typeof startOptions>[0
     turns,
     ends,
     onTurn: (turn, lines) => turns.push({ turn, lines }),
+    onOutput: () => undefined,
     onEnd: (verdict) => ends.push(verdict),
   };
 }

@@ -33,5 +33,7 @@ export async function start(code: string, world: Record<string, unknown> = {}): 
   );
   const program: unknown = runInContext(code, context, { filename: 'program.js' });
   expect(program).toBeTypeOf('function');
-  return (program as () => Promise<unknown>)();
+  type Run = () => Promise<unknown>;
+  const takesWatch = (program as Run).length === 1;
+  return takesWatch ? (program as (watch: (value: unknown) => unknown) => Run)((value) => value)() : (program as Run)();
 }

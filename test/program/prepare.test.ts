@@ -128,6 +128,8 @@ const FENCES: [string, unknown][] = [
   ['``` \r\nreturn 1\r\n```\r\n', 1],
   ['````js\nreturn 1\n````', 1],
   ['```js\n```', undefined],
+  ['```ts\nreturn 1;```', 1],
+  ['Here:\n```js\nreturn `${1}`;```  \n', '1'],
 ];
 
 describe('fences and what surrounds them', () => {

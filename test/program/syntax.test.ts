@@ -22,6 +22,7 @@ test.each<[string, number, number, RegExp]>([
   ['const a = [1, 2;\n', 1, 16, /`\[` of line 1 is still open/],
   ['let x = 5 5', 1, 11, /Unexpected `5`/],
   ['async () => {}()', 1, 15, /parentheses/],
+  ["const s = 'it's here';", 1, 15, /`s`.*ended at its quote.*backticks/],
   ['const x;', 1, 8, /no value.*`let`/],
   ['xs.forEach(x => { break; })', 1, 19, /outside of any loop/],
   ['new.target', 1, 1, /new\.target/],

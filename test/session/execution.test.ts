@@ -1,11 +1,12 @@
 // One execution against a guest that a test plays by hand: what an intact guest runtime never says must not harm the host.
 import { afterEach, describe, expect, test } from 'vitest';
-import { type CodeModeEvent, defineTool, type RunResult } from '../../src/index.ts';
+import { type CodeModeEvent, defineTool, type RunResult, type Tool } from '../../src/index.ts';
 import { type LimitOverrides, resolveLimits } from '../../src/protocol/limits.ts';
 import { execute } from '../../src/session/execution.ts';
 import { createRun } from '../../src/tools/binding.ts';
 import { createCatalog } from '../../src/tools/catalog.ts';
 import { collectStatic } from '../../src/tools/provider.ts';
+import { gate } from '../helpers/broker.ts';
 import { rest, type ScriptedWorker, scripted } from '../helpers/worker.ts';
 
 const unhandled: unknown[] = [];
@@ -26,7 +27,7 @@ interface Played {
 }
 
 /** A program has been started in the worker; what it says is up to the test. */
-async function play(limits: LimitOverrides = {}): Promise<Played> {
+async function play(limits: LimitOverrides = {}, more: readonly Tool[] = []): Promise<Played> {
   const { scheduler, workers } = scripted();
   opened.push(scheduler);
   const inputs: unknown[] = [];
@@ -39,7 +40,7 @@ async function play(limits: LimitOverrides = {}): Promise<Played> {
       return input;
     },
   });
-  const catalog = createCatalog(collectStatic([echo]).tools);
+  const catalog = createCatalog(collectStatic([echo, ...more]).tools);
   const events: CodeModeEvent[] = [];
   const { result } = execute({
     id: 'execution-1',
@@ -152,6 +153,25 @@ test('a worker that dies ends the program as a fault, and the reason is for the 
   expect((events.at(-1) as { error?: Error }).error?.message).toBe('/host/path broke');
 });
 
+test('a guest whose last answer comes while it computes is not a deadlock: it has not seen that answer', async () => {
+  const slow = gate<string>();
+  const { result, worker } = await play({}, [
+    defineTool({ name: 'slow', description: 'Slow.', inputSchema: {}, execute: () => slow.promise }),
+  ]);
+  worker.waits(1, 'call 1 0 P 1\ncall 2 1 P 2');
+  await rest(5);
+  expect(worker.story.at(-1)).toBe('post 1 [[1,0,1]]');
+  slow.open('late');
+  await rest(5);
+  // The answer waits for the guest's turn to end, and the turn says that the guest waits, for exactly that.
+  expect(worker.story.at(-1)).toBe('post 1 [[1,0,1]]');
+  worker.waits(1, '');
+  await rest(5);
+  expect(worker.story.at(-1)).toBe('post 1 [[2,0,"late"]]');
+  worker.ends(1);
+  expect((await result).status).toBe('completed');
+});
+
 test('a guest that waits for nothing is a deadlock, one that waits for a timer is woken', async () => {
   const waiting = await play();
   waiting.worker.waits(1, 'wake 20');
@@ -159,4 +179,32 @@ test('a guest that waits for nothing is a deadlock, one that waits for a timer i
   expect(waiting.worker.story.at(-1)).toBe('post 1');
   waiting.worker.waits(1, '');
   expect((await waiting.result).error?.kind).toBe('deadlock');
+});
+
+test('a key that is overwritten for ever takes the room of one value, and more than `storeBytes` ends as a fault', async () => {
+  const once = await play({ storeBytes: 100 });
+  const line = `store "k" P "${'x'.repeat(80)}"`;
+  once.worker.ends(1, `${Array(1000).fill(line).join('\n')}\ndone P 1`);
+  expect(await once.result).toMatchObject({ status: 'completed' });
+  const twice = await play({ storeBytes: 100 });
+  twice.worker.waits(1, `${line}\n${line.replace('"k"', '"l"')}`);
+  expect(await twice.result).toMatchObject({ error: { kind: 'fault' } });
+});
+
+test('a very long turn is heard in pieces, and nothing is posted before its end', async () => {
+  const { result, worker, inputs } = await play({ outputBytes: 10_000_000 });
+  const lines = ['call 1 0 P 1', ...Array(200_000).fill('out text ""'), 'call 2 0 P 2'].join('\n');
+  worker.waits(1, lines);
+  let turns = 0;
+  while (inputs.length < 2) {
+    await new Promise((resolve) => setImmediate(resolve));
+    turns++;
+    expect(inputs.length === 2 || worker.story.every((said) => !said.startsWith('post'))).toBe(true);
+  }
+  expect(turns).toBeGreaterThan(1);
+  await rest(5);
+  // The second answer may come a moment later than the first.
+  expect(worker.story.at(-1)).toMatch(/^post 1 \[\[1,0,1\]/);
+  worker.ends(1);
+  expect(await result).toMatchObject({ status: 'completed' });
 });

@@ -504,9 +504,11 @@ describe('ending from outside', () => {
       inputSchema: {},
       execute: () => new Promise((resolve) => setTimeout(resolve, 3_000).unref()),
     });
-    const result = await open({ tools: deaf }).run('await tools.deaf()', { limits: { wallMs: 200 } });
+    const codeMode = open({ tools: deaf });
+    await codeMode.run('return 1');
+    const result = await codeMode.run('await tools.deaf()', { limits: { wallMs: 500 } });
     expect(result.error?.kind).toBe('timeout');
-    expect(result.usage.wallMs).toBeLessThan(2_000);
+    expect(result.usage.wallMs).toBeLessThan(2_500);
     expect(result.warnings.map(({ message }) => message)).toEqual([expect.stringContaining('Tool `deaf` was still running')]);
   });
 
@@ -650,7 +652,7 @@ describe('mistakes of the application', () => {
   });
 
   test.each([
-    ['a program that is no text', 5, {}, /should be a string, but is number/],
+    ['a program that is no text', 5, {}, /should be a string, but is a number/],
     ['a misspelt option', 'return 1', { signals: 1 }, /run\(\) has no option `signals`; did you mean `signal`\?/],
     ['a signal that is none', 'return 1', { signal: {} }, /`signal` should be an AbortSignal/],
     ['a limit out of its range', 'return 1', { limits: { memoryBytes: 1 } }, /`memoryBytes` should be a whole number/],
@@ -749,4 +751,15 @@ test('inline isolation gives the same answers', async () => {
     Array.from({ length: 10 }, (_, i) => codeMode.run(`const x = await tools.echo(${i}); return [x, await tools.echo(x)]`)),
   );
   expect(results.map(({ value }) => value)).toEqual(Array.from({ length: 10 }, (_, i) => [i, i]));
+});
+
+test('calls made right before `exit` are carried out, and a signal still ends the wait for them', async () => {
+  await using codeMode = open({ tools: [echo, wait], limits: { cleanupMs: 50 } });
+  const left = await codeMode.run('tools.echo({ value: 1 }); exit(1);');
+  expect(left).toMatchObject({ status: 'completed', value: 1, calls: [{ name: 'echo', status: 'ok' }] });
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(), 100);
+  const ended = await codeMode.run('tools.wait({ ms: 30_000 }); await sleep(1); exit(2);', { signal: controller.signal });
+  expect(ended).toMatchObject({ status: 'completed', value: 2, calls: [{ name: 'wait', status: 'aborted' }] });
+  expect(ended.usage.wallMs).toBeLessThan(20_000);
 });

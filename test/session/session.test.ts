@@ -150,6 +150,19 @@ describe('stop', () => {
     expect(await session.exec('return 1')).toMatchObject({ value: 1 });
   });
 
+  test('shows what a program printed that has not waited for anything since', async () => {
+    await using session = await open();
+    const limits = { cpuMs: 60_000, sliceMs: 60_000 };
+    const watched = await session.exec("console.log('begun'); await sleep(1); console.log('counting'); for (;;) {}", {
+      observeMs: 1_000,
+      limits,
+    });
+    expect(watched).toMatchObject({ status: 'still_working', output: 'begun\ncounting' });
+    expect(await session.stop()).toMatchObject({ status: 'terminated', output: '' });
+    const expired = await session.exec("console.log('begun'); for (;;) {}", { limits: { lifetimeMs: 300 } });
+    expect(expired).toMatchObject({ status: 'error', error: { kind: 'timeout' }, output: 'begun' });
+  });
+
   test('reports a tool that did not end', async () => {
     await using session = await open();
     await session.exec('await tools.stubborn()', { observeMs: 1_000 });
@@ -278,9 +291,13 @@ describe('control tools', () => {
     const [exec, wait, stop] = session.controlTools();
     expect([exec?.name, wait?.name, stop?.name]).toEqual(['exec', 'wait', 'stop']);
     expect(await exec?.execute({ source: 'return 6 * 7', observe_ms: 5_000, max_output_tokens: 100 })).toMatchObject({ value: 42 });
-    await expect(exec?.execute({})).rejects.toThrow(/source.*string|string/);
-    await expect(wait?.execute({ observe_ms: -1 })).rejects.toThrow(/observeMs/);
-    expect(session.instructions).toContain('tools.echo');
+    await expect(exec?.execute({})).rejects.toThrow('exec takes the text of the program as `source`, a string, but there is none.');
+    await expect(exec?.execute({ code: 'return 1' })).rejects.toThrow(/there is only `code`/);
+    await expect(exec?.execute({ source: ['return 1'] })).rejects.toThrow(/`source` is an array/);
+    await expect(wait?.execute({ observe_ms: -1 })).rejects.toThrow(/`observe_ms` should be .* but is -1/);
+    await expect(exec?.execute({ source: '1', max_output_tokens: '5' })).rejects.toThrow(/`max_output_tokens` should be .* but is "5"/);
+    expect(session.instructions).toContain('declare const tools');
+    expect(session.instructions).toContain('  echo(');
   });
 
   test('take turns, and never interleave', async () => {
