@@ -10,7 +10,6 @@ import {
   DateNow,
   ErrorConstructor,
   JSONParse,
-  JSONStringify,
   MathCeil,
   MathMin,
   ObjectKeys,
@@ -203,10 +202,21 @@ function boot(driver: Driver): Bridge {
 
   define('text', (value: unknown) => {
     if (hasEnded()) return;
-    const piece = typeof value === 'string' ? value : (encodeOutput(value) ?? StringConstructor(value));
+    const piece = typeof value === 'string' ? value : describeOutput(value);
     // What the value answered to that may have ended the program.
     if (!hasEnded()) outbox.output('text', piece);
   });
+
+  /** JSON where it says everything, else as `console.log` prints it. */
+  function describeOutput(value: unknown): string {
+    try {
+      const wire = encodeValue(value);
+      if (wire.mode === 'P') return wire.text;
+    } catch {
+      // What cannot cross can still be shown.
+    }
+    return world.inspector.inspect(value);
+  }
 
   const store = createStore(outbox);
   define('store', (key: unknown, value?: unknown): void => {
@@ -306,11 +316,6 @@ function boot(driver: Driver): Bridge {
     if (state.type !== 'ended' && delay !== undefined) outbox.add(`wake ${MathMin(MathCeil(delay), LONGEST_WAKE_MS)}`);
     return outbox.take();
   }
-}
-
-/** A value as text for `text()`; JSON where it has some. */
-function encodeOutput(value: unknown): string | undefined {
-  return JSONStringify(value);
 }
 
 function define(name: string, value: unknown): void {

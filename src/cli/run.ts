@@ -1,6 +1,6 @@
 // `callgate run`: one program, from its text to its printed result. Not here: options (cli.ts), reading and printing, each
 // in a file of its own.
-import { createCodeMode, type Invocation, type LimitOverrides } from '../index.ts';
+import { createCodeMode, type Invocation, type LimitOverrides, type TypeCheckMode } from '../index.ts';
 import { readProgram } from './program-text.ts';
 import { Progress } from './progress.ts';
 import { renderJson, renderOutput, renderTroubles } from './render.ts';
@@ -12,6 +12,9 @@ export interface RunOptions {
   readonly limit?: LimitOverrides;
   readonly json?: boolean;
   readonly isolation: 'thread' | 'inline';
+  readonly typecheck: TypeCheckMode;
+  readonly timeZone: string;
+  readonly locale: string;
   readonly actor?: string;
   readonly context?: Readonly<Record<string, unknown>>;
   readonly interface: string;
@@ -24,7 +27,8 @@ export async function run(file: string, options: RunOptions, terminal: Terminal)
   const tools = await loadTools(options.tools, cwd);
   const progress = new Progress(stderr, colors);
   // Before the program is read: a wrong limit or tool should not wait for somebody who types the program.
-  const codeMode = createCodeMode({ tools, limits: options.limit ?? {}, isolation: options.isolation, observer: progress });
+  const { limit = {}, isolation, typecheck, timeZone, locale } = options;
+  const codeMode = createCodeMode({ tools, limits: limit, isolation, typecheck, timeZone, locale, observer: progress });
   try {
     const source = await readProgram(file, terminal);
     const result = await codeMode.run(source, { invocation: invocationOf(options), ...(signal === undefined ? {} : { signal }) });

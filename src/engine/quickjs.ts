@@ -162,7 +162,6 @@ class QuickJsRealm implements Realm {
 
   start(catalog: string, { code, aliases }: Start, options: StartOptions, budget: Budget): Outcome {
     const boot = this.#prepare(catalog, options.stackBytes);
-    this.#starved = false;
     return this.#enter(budget, () => {
       const { context, bridge } = boot;
       const { ffi } = this.#instance;
@@ -212,7 +211,6 @@ class QuickJsRealm implements Realm {
 
   resume(catalog: string, image: Image, settlements: string, options: StartOptions, budget: Budget): Outcome {
     this.#prepare(catalog, options.stackBytes);
-    this.#starved = false;
     this.#memory.apply(image);
     return this.post(settlements, budget);
   }

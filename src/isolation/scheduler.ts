@@ -47,6 +47,8 @@ export interface Ticket {
   wake(): void;
   /** Ends the program wherever it is. Nothing is heard of it afterwards. */
   end(): void;
+  /** Characters of settlements that the guest has not been given yet. */
+  readonly backlog: number;
   /** Whether it has been let in. */
   readonly admitted: boolean;
   /** Whether something is on its way to the guest: a settlement or a wake that it has not seen yet. */
@@ -60,6 +62,8 @@ export interface SchedulerOptions {
   readonly workers: number;
   /** Workers at most. */
   readonly maxWorkers: number;
+  /** Bytes of parked programs at most; beyond it a program that waits keeps its worker. */
+  readonly maxParkedBytes: number;
   /** Programs at a time, waiting ones too; more wait to be let in, first come first served. */
   readonly maxPrograms: number;
   /** Inline workers cannot be ended. */
@@ -109,6 +113,7 @@ interface Program extends Ticket {
   worker: WorkerRecord | undefined;
   image: ArrayBuffer | undefined;
   inbox: string[];
+  backlog: number;
   usedMs: number;
 }
 
@@ -128,6 +133,8 @@ export class Scheduler {
   /** Programs not let in yet. */
   readonly #outside: Program[] = [];
   #inside = 0;
+  #parkedBytes = 0;
+  #build: string | undefined;
   #closed = false;
 
   constructor(options: SchedulerOptions) {
@@ -152,10 +159,14 @@ export class Scheduler {
       worker: undefined,
       image: undefined,
       inbox: [],
+      backlog: 0,
       usedMs: 0,
       post: (settlements) => {
         if (program.state === 'ended') return;
-        for (const settlement of settlements) program.inbox.push(settlement);
+        for (const settlement of settlements) {
+          program.inbox.push(settlement);
+          program.backlog += settlement.length;
+        }
         this.#want(program);
       },
       wake: () => this.#want(program),
@@ -283,6 +294,7 @@ export class Scheduler {
     for (const worker of this.#workers) {
       if (worker.owes === 'parked') parked++;
       if (!worker.ready || worker.owes !== undefined || worker.resident === undefined || parked >= wanted) continue;
+      if (this.#parkedBytes > this.#options.maxParkedBytes) continue;
       const waited = now - worker.waitingSince;
       if (waited >= patienceMs) {
         this.#send(worker, { type: 'park', id: worker.resident.id }, 'parked', ANSWER_MS);
@@ -325,12 +337,12 @@ export class Scheduler {
     program.ready = false;
     const budgetMs = Math.max(0, Math.min(options.cpuMs - program.usedMs, options.sliceMs, options.deadline - Date.now())) + GRACE_MS;
     if (!worker.catalogs.has(catalog.id)) this.#teach(worker, catalog);
-    const settlements = program.state === 'new' ? '' : takeSettlements(program.inbox);
+    const settlements = program.state === 'new' ? '' : takeSettlements(program);
     if (program.state === 'new') {
       this.#send(worker, { type: 'start', id, catalog: catalog.id, ...options }, 'turn', budgetMs, job.source);
     } else if (program.state === 'parked') {
       const image = program.image as ArrayBuffer;
-      program.image = undefined;
+      this.#forget(program);
       this.#send(
         worker,
         { type: 'resume', id, catalog: catalog.id, usedMs: program.usedMs, ...options },
@@ -414,6 +426,13 @@ export class Scheduler {
     worker.owes = undefined;
     switch (envelope.type) {
       case 'ready':
+        // An image fits only workers of its own build.
+        this.#build ??= envelope.build;
+        if (envelope.build !== this.#build) {
+          this.#lose(worker, new Error(`A worker runs build ${envelope.build}, the others ${this.#build}.`));
+          void worker.channel.close();
+          return;
+        }
         worker.ready = true;
         break;
       case 'turn':
@@ -426,6 +445,7 @@ export class Scheduler {
           program.worker = undefined;
           program.state = 'parked';
           program.image = image;
+          this.#parkedBytes += image?.byteLength ?? 0;
           if (program.ready) this.#queue.push(program);
         }
         break;
@@ -492,7 +512,7 @@ export class Scheduler {
     if (program.state === 'ended') return;
     const { worker } = program;
     program.state = 'ended';
-    program.image = undefined;
+    this.#forget(program);
     program.inbox = [];
     this.#leave(program);
     const queued = this.#queue.indexOf(program);
@@ -555,6 +575,12 @@ export class Scheduler {
     this.#dispatch();
   }
 
+  /** The program's image is gone, or about to be. */
+  #forget(program: Program): void {
+    this.#parkedBytes -= program.image?.byteLength ?? 0;
+    program.image = undefined;
+  }
+
   #anyReady(): boolean {
     for (const worker of this.#workers) if (worker.ready) return true;
     return false;
@@ -562,7 +588,8 @@ export class Scheduler {
 }
 
 /** As many settlements as one entry takes, as a JSON array: all of them, unless they are big. */
-function takeSettlements(inbox: string[]): string {
+function takeSettlements(program: Program): string {
+  const { inbox } = program;
   let size = 0;
   let count = 0;
   for (const { length } of inbox) {
@@ -570,6 +597,7 @@ function takeSettlements(inbox: string[]): string {
     size += length;
     count++;
   }
+  program.backlog -= size;
   return count === 0 ? '' : `[${inbox.splice(0, count).join(',')}]`;
 }
 

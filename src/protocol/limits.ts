@@ -42,7 +42,7 @@ export const LIMITS = {
   stackBytes: { default: 512 * KiB, min: 32 * KiB, max: 512 * KiB, unit: 'bytes', stops: 'recursion without an end' },
   outputBytes: { default: 256 * KiB, min: 0, max: 64 * MiB, unit: 'bytes', stops: 'console floods; what is over is dropped and counted' },
   valueBytes: { default: 1 * MiB, min: 16, max: 256 * MiB, unit: 'bytes', stops: 'a returned value too big to be read by anyone' },
-  argumentBytes: { default: 1 * MiB, min: 2, max: 256 * MiB, unit: 'bytes', stops: 'one call whose arguments fill the host' },
+  argumentBytes: { default: 256 * KiB, min: 2, max: 256 * MiB, unit: 'bytes', stops: 'one call whose arguments fill the host' },
   resultBytes: { default: 8 * MiB, min: 16, max: 256 * MiB, unit: 'bytes', stops: 'one tool result that fills the guest' },
   storeBytes: {
     default: 1 * MiB,

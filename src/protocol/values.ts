@@ -43,6 +43,7 @@ const symbolValueOf = Symbol.prototype.valueOf;
 const weakMapHas = WeakMap.prototype.has;
 const objectToString = Object.prototype.toString;
 const charCodeAt = String.prototype.charCodeAt;
+const indexOfText = String.prototype.indexOf;
 const regexpPrototype = RegExp.prototype;
 // Not test(): that looks up `exec`, which a program can replace.
 const regexpExec = RegExp.prototype.exec;
@@ -119,7 +120,9 @@ export function encodeValue(value: unknown): WireValue {
     const text = stringifyJson(value);
     if (text !== undefined) return { mode: 'P', text };
   }
-  return { mode: 'T', text: stringifyJson(tag(value, '$', 0, new SetCtor(), '')) as string };
+  const text = stringifyJson(tag(value, '$', 0, new SetCtor(), '')) as string;
+  // Dates and other objects with a `toJSON` need no tags. Within a string, the quotes of what stands here would be escaped.
+  return { mode: apply(indexOfText, text, ['{"$":']) === -1 ? 'P' : 'T', text };
 }
 
 /** Whether a program has given every object or array a `toJSON` method: the engine's JSON would then call it on plain data. */

@@ -102,6 +102,10 @@ export function createCodeMode(options: CodeModeOptions): CodeMode {
   return new OpenCodeMode(check(options));
 }
 
+/** Memory for programs that wait without a worker, some hundred thousand of the ordinary kind. */
+const MAX_PARKED_BYTES = 2 * 1024 ** 3;
+/** Longest manifest that a guest takes: some five thousand tools. */
+const MAX_MANIFEST = 4 * 1024 * 1024;
 /** Deepest guest stack that fits the host's own thread. */
 const INLINE_STACK_BYTES = 192 * 1024;
 const OPTIONS = [
@@ -277,6 +281,7 @@ class OpenCodeMode implements CodeMode {
         workers: inline ? 1 : workers,
         maxWorkers: inline ? 1 : Math.max(maxWorkers, workers),
         maxPrograms,
+        maxParkedBytes: MAX_PARKED_BYTES,
         killable: !inline,
       });
     });
@@ -351,6 +356,13 @@ async function settle(work: () => Promise<void>): Promise<{ error: unknown } | u
 
 /** The manifest of the tools and the constants together: images are made and kept per such text. */
 function toGuest(catalog: Catalog, globals: string): GuestCatalog {
+  const size = catalog.manifest.length + globals.length;
+  if (size > MAX_MANIFEST) {
+    throw new CodeModeError(
+      'catalog_failed',
+      `The ${catalog.entries.length} tools and the \`globals\` take ${size} characters to describe to a guest, which takes ${MAX_MANIFEST}; give fewer tools, shorter descriptions or smaller globals.`,
+    );
+  }
   const id = globals === '{}' ? catalog.id : createHash('sha256').update(catalog.id).update(globals).digest('hex');
   return { id, manifest: `{"tools":${catalog.manifest},"globals":${globals}}` };
 }

@@ -64,6 +64,8 @@ type Ending =
   | { readonly type: 'guest'; readonly error: GuestError }
   | { readonly type: 'verdict'; readonly verdict: Verdict; readonly error: ProgramError };
 
+/** Characters of results that may wait for the guest before further calls are held back. */
+const MOST_UNSEEN = 64 * 1024 * 1024;
 /** Most warnings in a result. */
 const MOST_WARNINGS = 50;
 /** Time for what a guest says before the event loop has its turn: a guest may say very much at once. */
@@ -113,12 +115,15 @@ export class Execution {
   #ticket: Ticket | undefined;
   #outstanding = 0;
   #flushing = false;
+  #unflushed = 0;
+  readonly #held: (() => void)[] = [];
   /** The guest's last turn has not been heard to its end. */
   #listening = false;
   #wallTimer: NodeJS.Timeout | undefined;
   #wakeTimer: NodeJS.Timeout | undefined;
   #cpuMs = 0;
   #peakBytes = 0;
+  /** An allocation was refused during the last turn. */
   #starved = false;
   #ending: Ending | undefined;
   #resolve!: (result: RunResult) => void;
@@ -252,7 +257,7 @@ export class Execution {
   #account(turn: Turn): void {
     this.#cpuMs += turn.cpuMs;
     this.#peakBytes = Math.max(this.#peakBytes, turn.peakBytes);
-    if (turn.starved === true) this.#starved = true;
+    this.#starved = turn.starved === true;
     for (const warning of turn.warnings ?? []) this.#warn(warning);
   }
 
@@ -261,6 +266,7 @@ export class Execution {
     this.#account(turn);
     clearTimeout(this.#wakeTimer);
     this.#listening = true;
+    this.#letGo();
     this.#listen(decodeLines(lines), undefined);
   }
 
@@ -361,6 +367,8 @@ export class Execution {
 
   async #call({ id, index, mode, text }: Extract<GuestMessage, { type: 'call' }>): Promise<void> {
     const { limits } = this.#options;
+    // A program that starts calls but takes no results, because it computes, does not fill the host with them.
+    while (this.#ending === undefined && this.#unseen() > MOST_UNSEEN) await new Promise<void>((resolve) => this.#held.push(resolve));
     const delivery = await this.#broker.call({
       id,
       index,
@@ -412,8 +420,19 @@ export class Execution {
   }
 
   /** Results that are ready together go back together; one that nothing else is running beside goes at once. */
+  /** Characters of results that the guest has not been given. */
+  #unseen(): number {
+    return this.#unflushed + (this.#ticket?.backlog ?? 0);
+  }
+
+  /** Lets calls go on that were held back for want of room. */
+  #letGo(): void {
+    for (const resolve of this.#held.splice(0)) resolve();
+  }
+
   #settle(settlement: string): void {
     this.#settlements.push(settlement);
+    this.#unflushed += settlement.length;
     if (this.#flushing) return;
     if (this.#outstanding > 0) {
       this.#flushing = true;
@@ -425,6 +444,7 @@ export class Execution {
     this.#flushing = false;
     if (this.#settlements.length === 0 || this.#listening || this.#ending !== undefined) return;
     clearTimeout(this.#wakeTimer);
+    this.#unflushed = 0;
     this.#ticket?.post(this.#settlements.splice(0));
   }
 
@@ -446,6 +466,7 @@ export class Execution {
     clearTimeout(this.#wallTimer);
     clearTimeout(this.#wakeTimer);
     this.#ticket?.end();
+    this.#letGo();
     void this.#finish(ending);
   }
 

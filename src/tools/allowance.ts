@@ -2,7 +2,7 @@
 // together they can ask for work without end (recursive unions, slow patterns), and checks run on the host's own thread.
 
 /** Longest time for checking one value against one schema, all its patterns included. */
-export const CHECK_MS = 1_000;
+export const CHECK_MS = 250;
 
 /** Thrown out of a check that used up its time. The value then counts as invalid: never as valid because nobody looked. */
 export class CheckOverrun extends Error {

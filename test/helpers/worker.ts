@@ -84,6 +84,7 @@ export function scripted(options: Partial<SchedulerOptions> = {}): { scheduler: 
     workers: 1,
     maxWorkers: options.workers ?? 1,
     maxPrograms: 1_000,
+    maxParkedBytes: 1 << 30,
     killable: true,
     ...options,
     spawn: () => {

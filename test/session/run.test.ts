@@ -428,6 +428,32 @@ describe('text that is no program', () => {
   });
 });
 
+describe('results that a program does not take', () => {
+  test('hold its further calls back, so that they do not fill the host', async () => {
+    let made = 0;
+    const big = defineTool({
+      name: 'big',
+      description: 'Gives 7 MB.',
+      inputSchema: {},
+      execute: async () => {
+        made++;
+        return 'x'.repeat(7_000_000);
+      },
+    });
+    const codeMode = open({ tools: big, limits: { concurrentCalls: 2, memoryBytes: 1 << 30 } });
+    await codeMode.run('return 1');
+    const running = codeMode.run(
+      'for (let i = 0; i < 60; i++) tools.big({}).catch(() => {}); await sleep(1); const end = Date.now() + 2_000; while (Date.now() < end); return 1',
+      { limits: { cpuMs: 20_000, sliceMs: 20_000 } },
+    );
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    const during = made;
+    expect((await running).status).toBe('completed');
+    expect(during).toBeLessThan(30);
+    expect(made).toBe(60);
+  });
+});
+
 describe('ending from outside', () => {
   test('a signal ends the program as terminated, and aborts its calls', async () => {
     let reason: unknown;
