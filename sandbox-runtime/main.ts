@@ -6,17 +6,7 @@ import { decodeValue, encodeValue, UnserializableError, type WireValue } from '.
 import { type Calls, createCalls, type Settlement } from './calls.ts';
 import { describeError } from './failure.ts';
 import { createOutbox } from './outbox.ts';
-import {
-  DateNow,
-  ErrorConstructor,
-  JSONParse,
-  MathCeil,
-  MathMin,
-  ObjectKeys,
-  PromisePrototypeThen,
-  ReflectApply,
-  StringConstructor,
-} from './primordials.ts';
+import { DateNow, ErrorConstructor, JSONParse, MathCeil, MathMin, ObjectKeys, PromisePrototypeThen, ReflectApply } from './primordials.ts';
 import { installPromises, type Settling } from './promises.ts';
 import { programFrames } from './stack.ts';
 import { createStore } from './store.ts';

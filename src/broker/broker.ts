@@ -26,6 +26,8 @@ export interface BrokerOptions {
   readonly showError?: ShowError | undefined;
   /** Makes of a value what crosses to the program. Runs inside the call, so that a value that cannot cross fails the call. */
   readonly encode?: Encode | undefined;
+  /** A promise to wait for before a tool starts, while there is no room for its result; `undefined` when there is. */
+  readonly room?: (() => Promise<void> | undefined) | undefined;
   readonly executionId: string;
   /** Says which program this is, for `idempotencyKey`: the same again only when the same program is repeated for the same run. */
   readonly programKey: string;
@@ -206,6 +208,13 @@ class ExecutionBroker implements Broker {
           `Tool \`${path}\` is exclusive and was called from inside an exclusive tool, so each would wait for the other.`,
         ),
       );
+    }
+
+    // With the slot in hand, so that what comes behind waits too.
+    const room = this.#options.room?.();
+    if (room !== undefined) {
+      await room;
+      if (this.#ending.reached) return this.#aborted(call);
     }
 
     this.#tell(call, { type: 'call-start' });

@@ -241,7 +241,7 @@ export interface Hole {
 }
 
 /** Smaller gaps between what is kept cost more to leave out than to copy. */
-const WORTH_LEAVING_OUT = 1024;
+const WORTH_LEAVING_OUT = 2048;
 /** Between two neighbouring holes lies the second one's header only, which nothing changes any more. */
 const HEADER = 16;
 

@@ -1,19 +1,22 @@
 // The first file of a worker thread: a channel over the thread's port, an engine, and the jail that uses both.
 import { parentPort, workerData } from 'node:worker_threads';
 import { createQuickJs } from '../engine/quickjs.ts';
+import { type Alone, stayAwake } from './awake.ts';
 import type { Channel } from './channel.ts';
 import { serveJail } from './jail.ts';
 
 /** What the host starts a worker thread with. */
 export interface WorkerStart {
   readonly wasm: WebAssembly.Module;
+  readonly alone: Alone;
 }
 
 if (parentPort === null) throw new Error('This file is a worker thread; it is started by thread.ts.');
 const port = parentPort;
 
 // The channel has a reader before the first message: what comes while the engine boots waits in the port.
-const engine = await createQuickJs((workerData as WorkerStart).wasm);
+const { wasm, alone } = workerData as WorkerStart;
+const engine = await createQuickJs(wasm);
 const channel: Channel = {
   send(text, image) {
     if (image === undefined) port.postMessage(text);
@@ -31,7 +34,10 @@ serveJail(channel, engine, (error) => {
     throw error;
   });
 });
+const awake = stayAwake(alone);
 port.on('message', (data: string | [string, ArrayBuffer]) => {
+  awake.heard();
   if (typeof data === 'string') channel.onMessage(data);
   else channel.onMessage(data[0], data[1]);
+  awake.said();
 });

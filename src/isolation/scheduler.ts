@@ -66,6 +66,8 @@ export interface SchedulerOptions {
   readonly maxParkedBytes: number;
   /** Programs at a time, waiting ones too; more wait to be let in, first come first served. */
   readonly maxPrograms: number;
+  /** Told how many programs there are, whenever that changes. */
+  readonly onPrograms?: (programs: number) => void;
   /** Inline workers cannot be ended. */
   readonly killable: boolean;
 }
@@ -181,6 +183,7 @@ export class Scheduler {
   #admit(program: Program): void {
     program.admitted = true;
     this.#inside++;
+    this.#options.onPrograms?.(this.#inside);
     this.#want(program);
   }
 
@@ -192,6 +195,7 @@ export class Scheduler {
       return;
     }
     this.#inside--;
+    this.#options.onPrograms?.(this.#inside);
     const next = this.#outside.shift();
     if (next !== undefined) this.#admit(next);
   }

@@ -1,5 +1,6 @@
 // Workers in threads of this process: the default isolation. A thread can be ended whatever its guest is doing.
 import { Worker } from 'node:worker_threads';
+import { type Alone, stayAwake } from './awake.ts';
 import type { Channel } from './channel.ts';
 import type { WorkerStart } from './entry.ts';
 
@@ -7,9 +8,9 @@ import type { WorkerStart } from './entry.ts';
 const ENTRY = new URL(import.meta.url.endsWith('.ts') ? '../../dist/isolation/entry.js' : './entry.js', import.meta.url);
 
 /** Starts a worker thread and gives its channel; the thread says `ready` on it. Never keeps the process alive by itself. */
-export function startThread(wasm: WebAssembly.Module): Channel & { ref(): void; unref(): void } {
+export function startThread(wasm: WebAssembly.Module, alone: Alone): Channel & { ref(): void; unref(): void } {
   const worker = new Worker(ENTRY, {
-    workerData: { wasm } satisfies WorkerStart,
+    workerData: { wasm, alone } satisfies WorkerStart,
     // The engine's own stack limit is 512 KiB, but its frames are far bigger on the thread's stack.
     // A program's syntax tree is short-lived; with a small young generation, collecting it costs more than making it.
     resourceLimits: { stackSizeMb: 16, maxYoungGenerationSizeMb: 64 },
@@ -22,8 +23,10 @@ export function startThread(wasm: WebAssembly.Module): Channel & { ref(): void; 
     stderr: true,
   });
   let closing = false;
+  const awake = stayAwake(alone);
   const channel = {
     send(text: string, image?: ArrayBuffer): void {
+      awake.said();
       if (image === undefined) worker.postMessage(text);
       else worker.postMessage([text, image], [image]);
     },
@@ -42,6 +45,7 @@ export function startThread(wasm: WebAssembly.Module): Channel & { ref(): void; 
     channel.onLost(reason);
   };
   worker.on('message', (data: string | [string, ArrayBuffer]) => {
+    awake.heard();
     if (typeof data === 'string') channel.onMessage(data);
     else channel.onMessage(data[0], data[1]);
   });

@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os';
 import type { Policy } from '../broker/authorize.ts';
 import type { ShowError } from '../broker/deliver.ts';
 import { compileQuickJs } from '../engine/quickjs-module.ts';
+import { createAlone, tellAlone } from '../isolation/awake.ts';
 import type { Channel } from '../isolation/channel.ts';
 import { startInline } from '../isolation/inline.ts';
 import { Scheduler } from '../isolation/scheduler.ts';
@@ -276,8 +277,10 @@ class OpenCodeMode implements CodeMode {
     this.#scheduler ??= compileQuickJs().then((wasm) => {
       const inline = this.#options.isolation === 'inline';
       const { workers = Math.max(2, availableParallelism()), maxWorkers = 4 * workers, maxPrograms = 20_000 } = this.#options;
+      const alone = createAlone();
       return new Scheduler({
-        spawn: (): Channel => (inline ? startInline(wasm) : startThread(wasm)),
+        spawn: (): Channel => (inline ? startInline(wasm) : startThread(wasm, alone)),
+        onPrograms: (programs) => tellAlone(alone, programs),
         workers: inline ? 1 : workers,
         maxWorkers: inline ? 1 : Math.max(maxWorkers, workers),
         maxPrograms,

@@ -148,6 +148,7 @@ export class Execution {
       observer,
       showError,
       encode: (value) => this.#encode(value),
+      room: () => this.#room(),
       executionId: id,
       programKey: `${run.run.id}\n${source}`,
       signal: this.#abort.signal,
@@ -367,8 +368,6 @@ export class Execution {
 
   async #call({ id, index, mode, text }: Extract<GuestMessage, { type: 'call' }>): Promise<void> {
     const { limits } = this.#options;
-    // A program that starts calls but takes no results, because it computes, does not fill the host with them.
-    while (this.#ending === undefined && this.#unseen() > MOST_UNSEEN) await new Promise<void>((resolve) => this.#held.push(resolve));
     const delivery = await this.#broker.call({
       id,
       index,
@@ -423,6 +422,15 @@ export class Execution {
   /** Characters of results that the guest has not been given. */
   #unseen(): number {
     return this.#unflushed + (this.#ticket?.backlog ?? 0);
+  }
+
+  /** A program that starts calls but takes no results, because it computes, does not fill the host with them. */
+  #room(): Promise<void> | undefined {
+    return this.#unseen() > MOST_UNSEEN ? this.#whenRoom() : undefined;
+  }
+
+  async #whenRoom(): Promise<void> {
+    while (this.#ending === undefined && this.#unseen() > MOST_UNSEEN) await new Promise<void>((resolve) => this.#held.push(resolve));
   }
 
   /** Lets calls go on that were held back for want of room. */
