@@ -18,16 +18,10 @@ export { CodeModeError, type ErrorCode, type ErrorKind } from './protocol/errors
 export { LIMITS, type LimitName, type LimitOverrides, type LimitRow, type Limits } from './protocol/limits.ts';
 export type { Warning } from './protocol/messages.ts';
 export { toJson } from './protocol/values.ts';
-export {
-  type CodeMode,
-  type CodeModeOptions,
-  createCodeMode,
-  type RunOptions,
-  type SessionOptions,
-  type TypeCheckMode,
-} from './session/code-mode.ts';
+export { type CodeMode, createCodeMode } from './session/code-mode.ts';
 export type { ControlSchema, ControlTool } from './session/control-tools.ts';
 export type { Observation, ObserveOptions } from './session/observation.ts';
+export type { CodeModeOptions, RunOptions, SessionOptions, TypeCheckMode } from './session/options.ts';
 export type { ProgramError, RunResult, Usage } from './session/result.ts';
 export type { ExecOptions, Session } from './session/session.ts';
 export type { Binding, Invocation, Run } from './tools/binding.ts';

@@ -1,85 +1,41 @@
-// The door for applications: createCodeMode() checks its options once, builds what can be built once, and runs programs.
-// Not here: what happens to one program (execution.ts).
+// The door for applications: createCodeMode() builds what can be built once, and runs programs.
+// Not here: that the options are right (options.ts), what happens to one program (execution.ts).
 import { createHash, randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { availableParallelism } from 'node:os';
-import type { Policy } from '../broker/authorize.ts';
-import type { ShowError } from '../broker/deliver.ts';
 import { compileQuickJs } from '../engine/quickjs-module.ts';
 import { createAlone, tellAlone } from '../isolation/awake.ts';
 import type { Channel } from '../isolation/channel.ts';
 import { startInline } from '../isolation/inline.ts';
 import { Scheduler } from '../isolation/scheduler.ts';
 import { startThread } from '../isolation/thread.ts';
-import type { Observer } from '../observe.ts';
 import { CodeModeError } from '../protocol/errors.ts';
 import { type LimitOverrides, type Limits, resolveLimits } from '../protocol/limits.ts';
 import { nearest } from '../protocol/nearest.ts';
-import { encodeValue, type WireValue } from '../protocol/values.ts';
-import { createRun, type Invocation, type RunHandle } from '../tools/binding.ts';
+import { createRun, type RunHandle } from '../tools/binding.ts';
 import { type Catalog, createCatalog } from '../tools/catalog.ts';
 import { describe } from '../tools/json.ts';
 import { type Collection, collect, collectStatic, isStatic, type PlacedTool, type ToolSource } from '../tools/provider.ts';
 import { type ExecutionOptions, execute, type GuestCatalog } from './execution.ts';
+import {
+  type CodeModeOptions,
+  checkGlobals,
+  checkKeys,
+  checkLocale,
+  checkMode,
+  checkOptions,
+  checkSignal,
+  checkTimeZone,
+  RUN_OPTIONS,
+  type RunOptions,
+  SESSION_OPTIONS,
+  type SessionOptions,
+  type TypeCheckMode,
+} from './options.ts';
 import type { RunResult } from './result.ts';
 import { OpenSession, type Session } from './session.ts';
 import { TypeChecks } from './type-check.ts';
 import { verdictError } from './verdict.ts';
-
-export interface CodeModeOptions {
-  /** Tools, providers, and arrays of them, nested as you like; `null`, `undefined` and `false` are left out. */
-  readonly tools: ToolSource;
-  /** Asked before every call, once its input is valid. Absent: every tool of the catalog may be called. */
-  readonly policy?: Policy | undefined;
-  /** Overrides of the default limits, key by key. */
-  readonly limits?: LimitOverrides | undefined;
-  /** What runs the guest. Default `quickjs`. */
-  readonly engine?: 'quickjs' | undefined;
-  /** Where the guest runs: `thread` (default), or `inline`, which blocks the host and promises no safety: for tests and measuring. */
-  readonly isolation?: 'thread' | 'inline' | undefined;
-  /** Constants for programs, by global name: any values that can cross. */
-  readonly globals?: Readonly<Record<string, unknown>> | undefined;
-  /** Worker threads kept for guests. Default: one per core, at least 2. */
-  readonly workers?: number | undefined;
-  /** Worker threads at most, while programs that compute keep the others from running. Default: four times `workers`. */
-  readonly maxWorkers?: number | undefined;
-  /** Programs at a time, those that wait for tools too; more wait for their turn. Default 20 000. */
-  readonly maxPrograms?: number | undefined;
-  /** Hears of executions and calls. Default: silence. */
-  readonly observer?: Observer | undefined;
-  /** What programs see of a tool's exceptions that are no `ToolError`. Default: only their class; `(error) => error` shows name, message and code. */
-  readonly showError?: ShowError | undefined;
-  /**
-   * Whether programs are checked against the tools' types before they run: `error` refuses a program that gets something wrong, before any
-   * tool has run; `warn` tells it beside the result. Needs the package `typescript` (5.9, 6 or 7). Default `off`.
-   */
-  readonly typecheck?: TypeCheckMode | undefined;
-  /** Time zone of programs, an IANA name. Default `UTC`. */
-  readonly timeZone?: string | undefined;
-  /** Locale of programs, a BCP 47 tag. Default `en-US`. */
-  readonly locale?: string | undefined;
-}
-
-/** What is done about types before a program runs. */
-export type TypeCheckMode = 'off' | 'warn' | 'error';
-
-export interface RunOptions {
-  /** Who and what the run is for; tools see it as `context.run.invocation`. */
-  readonly invocation?: Invocation | undefined;
-  /** Names the run; the same id again means that the same run is repeated, so idempotency keys are the same. Default: a new one. */
-  readonly runId?: string | undefined;
-  /** Ends the program, with status `terminated`. */
-  readonly signal?: AbortSignal | undefined;
-  /** Overrides of this code mode's limits, key by key. */
-  readonly limits?: LimitOverrides | undefined;
-  /** Instead of this code mode's `typecheck`. */
-  readonly typecheck?: TypeCheckMode | undefined;
-}
-
-export interface SessionOptions extends RunOptions {
-  /** Tools that stay in the conversation: programs do not have them, `session.callTool` does. Names in either spelling; an unknown one is an error. */
-  readonly except?: readonly string[] | undefined;
-}
 
 /** Code mode over a set of tools. Close it when the application ends; it also works with `await using`. */
 export interface CodeMode {
@@ -100,7 +56,7 @@ export interface CodeMode {
 
 /** Enables code mode over tools. Throws a `CodeModeError` for wrong options and for tools that cannot be one catalog. */
 export function createCodeMode(options: CodeModeOptions): CodeMode {
-  return new OpenCodeMode(check(options));
+  return new OpenCodeMode(checkOptions(options));
 }
 
 /** Memory for programs that wait without a worker, some hundred thousand of the ordinary kind. */
@@ -109,25 +65,6 @@ const MAX_PARKED_BYTES = 2 * 1024 ** 3;
 const MAX_MANIFEST = 4 * 1024 * 1024;
 /** Deepest guest stack that fits the host's own thread. */
 const INLINE_STACK_BYTES = 192 * 1024;
-const OPTIONS = [
-  'tools',
-  'policy',
-  'limits',
-  'engine',
-  'isolation',
-  'observer',
-  'showError',
-  'globals',
-  'workers',
-  'maxWorkers',
-  'maxPrograms',
-  'typecheck',
-  'timeZone',
-  'locale',
-];
-const RUN_OPTIONS = ['invocation', 'runId', 'signal', 'limits', 'typecheck'];
-const SESSION_OPTIONS = [...RUN_OPTIONS, 'except'];
-
 class OpenCodeMode implements CodeMode {
   readonly #options: CodeModeOptions;
   readonly #limits: Limits;
@@ -319,11 +256,6 @@ function without(tools: readonly PlacedTool[], catalog: Catalog, except: readonl
   return tools.filter((_, index) => !left.has(index));
 }
 
-function checkSignal(signal: unknown): AbortSignal | undefined {
-  if (signal === undefined || signal instanceof AbortSignal) return signal;
-  throw new CodeModeError('option_invalid', '`signal` should be an AbortSignal.');
-}
-
 async function build(tools: ToolSource, run: RunHandle, globals: string): Promise<Built> {
   let collection: Collection | undefined;
   try {
@@ -370,41 +302,6 @@ function toGuest(catalog: Catalog, globals: string): GuestCatalog {
   return { id, manifest: `{"tools":${catalog.manifest},"globals":${globals}}` };
 }
 
-function checkGlobals(globals: unknown): string {
-  if (typeof globals !== 'object' || globals === null || Array.isArray(globals))
-    throw new CodeModeError('option_invalid', '`globals` should be an object of constants by name.');
-  const wires: [string, WireValue][] = [];
-  for (const [name, value] of Object.entries(globals)) {
-    if (!/^[A-Za-z_$][\w$]*$/.test(name))
-      throw new CodeModeError('option_invalid', `\`globals\` holds ${JSON.stringify(name)}, which is no identifier.`);
-    if (RESERVED.has(name))
-      throw new CodeModeError('option_invalid', `\`globals.${name}\` would hide what programs rely on; use another name.`);
-    try {
-      wires.push([name, encodeValue(value)]);
-    } catch (cause) {
-      throw new CodeModeError(
-        'option_invalid',
-        `\`globals.${name}\` cannot cross to a guest: ${cause instanceof Error ? cause.message : String(cause)}`,
-        { cause },
-      );
-    }
-  }
-  return JSON.stringify(Object.fromEntries(wires));
-}
-
-const RESERVED: ReadonlySet<string> = new Set([
-  'tools',
-  'codemode',
-  'ALL_TOOLS',
-  'text',
-  'exit',
-  'store',
-  'load',
-  'console',
-  'globalThis',
-  '__proto__',
-]);
-
 function refused(message: string, limits: Limits): RunResult {
   return {
     status: 'error',
@@ -415,68 +312,4 @@ function refused(message: string, limits: Limits): RunResult {
     warnings: [],
     usage: { wallMs: 0, cpuMs: 0, calls: 0, peakMemoryBytes: 0 },
   };
-}
-
-function check(options: CodeModeOptions): CodeModeOptions {
-  checkKeys(options, OPTIONS, 'createCodeMode()');
-  if (!Object.hasOwn(options, 'tools'))
-    throw new CodeModeError('option_invalid', 'createCodeMode() needs `tools`: a tool, a provider or an array of them.');
-  const { policy, engine, isolation, observer, showError, typecheck } = options;
-  if (typecheck !== undefined) checkMode(typecheck);
-  if (policy !== undefined && typeof policy !== 'function')
-    throw new CodeModeError('option_invalid', '`policy` should be a function that answers "allow" or { deny: reason }.');
-  if (showError !== undefined && typeof showError !== 'function')
-    throw new CodeModeError('option_invalid', '`showError` should be a function that answers a message or undefined.');
-  if (engine !== undefined && engine !== 'quickjs')
-    throw new CodeModeError('option_invalid', `\`engine\` should be "quickjs", but is ${JSON.stringify(engine)}.`);
-  if (isolation !== undefined && isolation !== 'thread' && isolation !== 'inline') {
-    throw new CodeModeError('option_invalid', `\`isolation\` should be "thread" or "inline", but is ${JSON.stringify(isolation)}.`);
-  }
-  for (const name of ['workers', 'maxWorkers', 'maxPrograms'] as const) {
-    const value = options[name];
-    if (value !== undefined && !(Number.isInteger(value) && value >= 1))
-      throw new CodeModeError('option_invalid', `\`${name}\` should be a whole number from 1, but is ${String(value)}.`);
-  }
-  if (observer !== undefined && (typeof observer !== 'object' || observer === null))
-    throw new CodeModeError('option_invalid', '`observer` should be an object with on(event), around(span, run) or both.');
-  return options;
-}
-
-function checkKeys(options: unknown, known: readonly string[], where: string): void {
-  if (typeof options !== 'object' || options === null) throw new CodeModeError('option_invalid', `${where} takes an object of options.`);
-  for (const key of Object.keys(options)) {
-    if (known.includes(key)) continue;
-    const [near] = nearest(key, known);
-    throw new CodeModeError(
-      'option_invalid',
-      `${where} has no option \`${key}\`${near === undefined ? '' : `; did you mean \`${near}\`?`} It has ${known.join(', ')}.`,
-    );
-  }
-}
-
-function checkMode(mode: unknown): TypeCheckMode {
-  if (mode === 'off' || mode === 'warn' || mode === 'error') return mode;
-  throw new CodeModeError('option_invalid', `\`typecheck\` should be "off", "warn" or "error", but is ${JSON.stringify(mode)}.`);
-}
-
-function checkTimeZone(timeZone: string): string {
-  try {
-    new Intl.DateTimeFormat('en-US', { timeZone });
-    return timeZone;
-  } catch {
-    throw new CodeModeError(
-      'option_invalid',
-      `\`timeZone\` should be an IANA name such as "Europe/Berlin", but is ${JSON.stringify(timeZone)}.`,
-    );
-  }
-}
-
-function checkLocale(locale: string): string {
-  try {
-    const [canonical] = Intl.getCanonicalLocales(locale);
-    if (canonical !== undefined) return canonical;
-  } catch {
-    // Falls through to the one sentence for every locale that is not one.
-  }
-  throw new CodeModeError('option_invalid', `\`locale\` should be a language tag such as "en-US", but is ${JSON.stringify(locale)}.`);
 }
