@@ -1,5 +1,5 @@
 // What programs reach for out of habit and the guest does not have, where the text names it: `process.env` is an empty object; any other
-// member of `process`, and `require("…")`, throw a sentence that says what to use. Not here: imports (modules.ts), names that fail at run
+// member of `process`, `require("…")` and `fetch(…)` throw a sentence that says what to use. Not here: imports (modules.ts), names that fail at run
 // time (hints.ts).
 import { adviceFor } from './modules.ts';
 import type { Rewrite } from './rewrite.ts';
@@ -64,6 +64,13 @@ export function rewriteRequire(rewrite: Rewrite, call: Node): void {
     callee.end,
     throwing('ReferenceError', `\`require\` is not available here: ${what} cannot be loaded. ${adviceFor(module ?? '')}`),
   );
+}
+
+/** Writes a call of an unbound `fetch`: it rejects, as a fetch that fails does, so that a program that is prepared for that can say why. */
+export function rewriteFetch(rewrite: Rewrite, { callee }: Node): void {
+  if (callee === undefined) return;
+  const message = `\`fetch\` is not available here. ${adviceFor('node-fetch')}`;
+  rewrite.replace(callee.start, callee.end, `Object(async () => { throw new ReferenceError(${JSON.stringify(message)}); })`);
 }
 
 function throwing(type: string, message: string): string {

@@ -279,6 +279,7 @@ function suggestion(tools: HintQuestion['tools'], pattern: RegExp): string {
 
 /** What cannot be loaded: the message says so; a tool that does the same is worth a hint. */
 function unavailable({ message, tools }: Clues): string | undefined {
+  if (/^`fetch` is not available here/.test(message)) return advice('network', tools);
   const ours = /^`(?:import\(\)|require)` is not available here: "([^"]+)"/.exec(message)?.[1];
   const module =
     ours ??

@@ -1,6 +1,6 @@
 // What a program does with names and promises, collected on the one walk over its tree and judged at its end, when every declaration is known:
 // promises that nobody awaits, promises used as if they were values, and names of other worlds. Not here: the walk (transform.ts).
-import { memberName, rewriteProcess, rewriteRequire, rewriteWholeProcess } from './absent.ts';
+import { memberName, rewriteFetch, rewriteProcess, rewriteRequire, rewriteWholeProcess } from './absent.ts';
 import type { OffsetWarning } from './modules.ts';
 import type { Rewrite } from './rewrite.ts';
 import { boundNames, isFunctionExpression, type Node, single, untyped } from './tree.ts';
@@ -30,6 +30,7 @@ export class Usage {
   readonly #process: Node[] = [];
   readonly #wholeProcess: Node[] = [];
   readonly #required: Node[] = [];
+  readonly #fetched: Node[] = [];
   readonly #warnings: OffsetWarning[] = [];
 
   constructor(roots: readonly string[]) {
@@ -116,6 +117,8 @@ export class Usage {
       for (const node of this.#process) rewriteProcess(rewrite, node);
       for (const node of this.#wholeProcess) rewriteWholeProcess(rewrite, node);
     }
+    // A program that makes a `fetch` of its own calls that one.
+    if (!this.#declared.has('fetch') && !/\bglobalThis\b/.test(rewrite.text)) for (const node of this.#fetched) rewriteFetch(rewrite, node);
     if (!this.#declared.has('require')) for (const node of this.#required) rewriteRequire(rewrite, node);
     for (const doubt of this.#doubts) this.#judge(doubt);
     // A program that knows of promises in other places may know what it does here too.
@@ -154,6 +157,7 @@ export class Usage {
     if (callee === undefined || first === undefined) return;
     if (callee.type === 'Identifier') {
       if (callee.name === 'require') this.#required.push(node);
+      if (callee.name === 'fetch') this.#fetched.push(node);
       else if (TIMERS.has(callee.name ?? '')) this.#callback(first);
       return;
     }

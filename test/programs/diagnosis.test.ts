@@ -296,7 +296,7 @@ const WORLD: readonly Row[] = [
     'fetch',
     "const r = await ¦fetch('https://x.y');\nreturn await r.json();",
     'program',
-    /fetch.*not defined/,
+    /`fetch` is not available here.*call the tools/,
     /no network here: use `tools\.web\.read_page`/,
   ],
   ['axios', "const { data } = await ¦axios.get('https://x.y');", 'program', /axios.*not defined/, /tools\.web\.read_page/],
