@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PerformanceObserver } from 'node:perf_hooks';
+import { createCodeMode } from '../src/index.ts';
 import { prepare } from '../src/program/prepare.ts';
 import { aim, machine, measure, print } from './measure.ts';
 
@@ -61,6 +62,29 @@ console.log(
   `garbage collection takes ${(bigWork.collectedShare * 100).toFixed(0)} % of the long text's time, and ${(smallWork.collectedShare * 100).toFixed(0)} % of the short one's`,
 );
 aim(`${ratio()} times the text, times the time, without garbage collection`, bigWork.ms / smallWork.ms, 50);
+
+// As users meet it: in a worker, the two in turns. What is not called is prepared and compiled all the same.
+const codeMode = createCodeMode({ tools: [] });
+const uncalled = (text: string): string =>
+  text
+    .replaceAll('await load', 'async () => load')
+    .replaceAll(').reduce(', ', ')
+    .replace(/return total0;\n$/, 'return 1;\n');
+const running = (text: string) => async (): Promise<void> => {
+  const result = await codeMode.run(`${uncalled(text)}// ${edit++}`);
+  if (result.status !== 'completed') throw new Error(`The program failed: ${result.error.message}`);
+};
+for (let i = 0; i < 100; i++) await running(short)();
+const [shortRun, longRun] = (await measure(
+  [
+    { name: `${(short.length / 1000).toFixed(0)} KB, run`, run: running(short) },
+    { name: `${(long.length / 1000).toFixed(0)} KB, run`, run: running(long) },
+  ],
+  { rounds: 20, perRound: 1 },
+)) as unknown as readonly [(typeof figures)[0], (typeof figures)[0]];
+print('Run in a thread, in turns', [shortRun, longRun], shortRun.name);
+aim(`${ratio()} times the text, times the time of a run`, longRun.medianMs / shortRun.medianMs, 50);
+await codeMode.close();
 
 function ratio(): string {
   return (long.length / short.length).toFixed(0);
