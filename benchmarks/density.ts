@@ -96,5 +96,6 @@ if (install()) {
   console.log(
     `run: ${correct} of ${AT_ONCE} right, ${(took / 1000).toFixed(2)} s, ${(took / chain).toFixed(2)} times the ideal, ${((most - start) / 1024 / AT_ONCE).toFixed(0)} KB per program`,
   );
+  // The peer has no way to close: its workers would keep the process alive.
   process.exit(0);
 }

@@ -694,3 +694,44 @@ describe('more programs than may be there at a time', () => {
     expect((await inside).value).toBe('inside');
   });
 });
+
+describe('parked programs', () => {
+  test('have a bound together: beyond it a program that waits keeps its worker, until one of them goes on', async () => {
+    const { scheduler, workers } = open({ maxParkedBytes: 0 });
+    const first = scheduler.start(job('a'));
+    const worker = await readyWorker(workers);
+    worker.waits(1);
+    await rest();
+    scheduler.start(job('b'));
+    await rest(20);
+    expect(worker.story.slice(1)).toEqual(['start 1 a', 'park 1']);
+    worker.parks(1, 7);
+    await rest();
+    worker.waits(2);
+    await rest();
+    scheduler.start(job('c'));
+    await rest(20);
+    // One byte is parked, and none may be: the second program stays where it is.
+    expect(worker.story.slice(3)).toEqual(['start 2 b']);
+    first.end();
+    scheduler.start(job('d'));
+    await rest(20);
+    expect(worker.story.slice(4)).toEqual(['park 2']);
+  });
+});
+
+test('a worker of another build is not used: images would not fit it', async () => {
+  const { scheduler, workers } = open({ workers: 2 });
+  scheduler.start(job('a'));
+  const worker = await readyWorker(workers);
+  scheduler.start(job('b'));
+  await rest();
+  const stranger = workers[1] as ScriptedWorker;
+  stranger.say({ type: 'ready', build: 'another' });
+  await rest();
+  expect(stranger.closed).toBe(true);
+  expect(stranger.story).toEqual([]);
+  worker.ends(1);
+  await rest();
+  expect(worker.story.slice(1)).toEqual(['start 1 a', 'start 2 b']);
+});
