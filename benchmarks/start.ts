@@ -35,10 +35,10 @@ const big = createCodeMode({ tools: many });
 const inline = createCodeMode({ tools: [some], isolation: 'inline' });
 
 const engine = await createQuickJs(await compileQuickJs());
-engine.addCatalog('empty', '{"tools":[],"globals":{}}');
+engine.addCatalog('empty', '{"tools":[],"globals":{},"functions":[]}');
 engine.addCatalog(
   'big',
-  JSON.stringify({ tools: many.map(({ name, description }) => ({ path: [name], name, description })), globals: {} }),
+  JSON.stringify({ tools: many.map(({ name, description }) => ({ path: [name], name, description })), globals: {}, functions: [] }),
 );
 const realm = await engine.open(64 * 1024 * 1024);
 const start = {

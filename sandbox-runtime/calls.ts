@@ -49,6 +49,8 @@ export type Settlement = readonly [id: number, kind: 0 | 1 | 2, payload: unknown
 export interface Calls {
   /** Makes a call and returns the promise for the program. Everything that goes wrong is a rejection, as awaiting code expects. */
   invoke(index: number, path: string, input: unknown): Promise<unknown>;
+  /** Calls a function of the host with its arguments; as `invoke`, but for the count. */
+  ask(name: string, args: readonly unknown[]): Promise<unknown>;
   /** A promise that is already rejected, for what is refused before it leaves; its error points at the program's line. */
   refuse(path: string, failure: CallFailure): Promise<unknown>;
   settle(settlement: Settlement): void;
@@ -71,6 +73,7 @@ export function createCalls(outbox: Outbox): Calls {
   const failed = list<Call>();
   const promisePrototype = callPromisePrototype(records);
   let lastId = 0;
+  let made = 0;
   let allowed = 0;
   let argumentBytes = 0;
   let ended = false;
@@ -97,42 +100,46 @@ export function createCalls(outbox: Outbox): Calls {
     if (!call.observed) failed[failed.length] = call;
   }
 
-  return {
-    invoke(index, path, input) {
-      const { call, promise } = register(path);
-      let wire: WireValue;
-      try {
-        wire = input === undefined ? EMPTY : encodeValue(input);
-      } catch (error) {
-        const sentence = UnserializableError.sentenceOf(error);
-        if (sentence === undefined) {
-          // A getter, proxy or toJSON of the program threw: its own error, unchanged.
-          call.reject(error);
-          return promise;
-        }
-        fail(call, {
-          name: 'TypeError',
-          code: 'input_invalid',
-          message: `Tool \`${path}\` was called with a value that cannot cross: ${sentence}`,
-        });
+  /** Sends a call to the tool of an index, or a question to a function of the host. */
+  function send(kind: 'call' | 'ask', to: number | string, path: string, input: unknown): Promise<unknown> {
+    const { call, promise } = register(path);
+    let wire: WireValue;
+    try {
+      wire = input === undefined ? EMPTY : encodeValue(input);
+    } catch (error) {
+      const sentence = UnserializableError.sentenceOf(error);
+      if (sentence === undefined) {
+        // A getter, proxy or toJSON of the program threw: its own error, unchanged.
+        call.reject(error);
         return promise;
       }
-      if (ended) return promise;
-      if (wire.text.length > argumentBytes) {
-        fail(call, {
-          name: 'RangeError',
-          code: 'limit_exceeded',
-          message: `Tool \`${path}\` was called with ${wire.text.length} bytes of arguments; the limit \`argumentBytes\` is ${argumentBytes}. Pass less, or in parts.`,
-        });
-        return promise;
-      }
-      // The host counts too and ends the program at the first call over the limit; those after it stay here.
-      if (lastId > allowed) return promise;
-      const id = ++lastId;
-      MapPrototypeSet(table, id, call);
-      outbox.add(`call ${id} ${index} ${wire.mode} ${wire.text}`);
+      fail(call, {
+        name: 'TypeError',
+        code: 'input_invalid',
+        message: `${nameOf(kind, path)} was called with a value that cannot cross: ${sentence}`,
+      });
       return promise;
-    },
+    }
+    if (ended) return promise;
+    if (wire.text.length > argumentBytes) {
+      fail(call, {
+        name: 'RangeError',
+        code: 'limit_exceeded',
+        message: `${nameOf(kind, path)} was called with ${wire.text.length} bytes of arguments; the limit \`argumentBytes\` is ${argumentBytes}. Pass less, or in parts.`,
+      });
+      return promise;
+    }
+    // The host counts too and ends the program at the first call over the limit; those after it stay here.
+    if (kind === 'call' && made++ > allowed) return promise;
+    const id = ++lastId;
+    MapPrototypeSet(table, id, call);
+    outbox.add(`${kind} ${id} ${to} ${wire.mode} ${wire.text}`);
+    return promise;
+  }
+
+  return {
+    invoke: (index, path, input) => send('call', index, path, input),
+    ask: (name, args) => send('ask', name, name, args),
     refuse(path, failure) {
       const { call, promise } = register(path);
       fail(call, failure);
@@ -182,6 +189,10 @@ export function createCalls(outbox: Outbox): Calls {
       ended = false;
     },
   };
+}
+
+function nameOf(kind: 'call' | 'ask', path: string): string {
+  return kind === 'call' ? `Tool \`${path}\`` : `\`${path}\``;
 }
 
 const EMPTY: WireValue = { mode: 'P', text: '{}' };

@@ -208,6 +208,11 @@ function boot(driver: Driver): Bridge {
     return world.inspector.inspect(value);
   }
 
+  /** A function of the host as a global. */
+  function defineFunction(name: string): void {
+    define(name, (...args: unknown[]) => calls.ask(name, args));
+  }
+
   const store = createStore(outbox);
   define('store', (key: unknown, value?: unknown): void => {
     if (!hasEnded()) store.store(key, value);
@@ -229,11 +234,12 @@ function boot(driver: Driver): Bridge {
 
   return {
     install(manifest) {
-      const { tools: entries, globals } = JSONParse(manifest) as Manifest;
+      const { tools: entries, globals, functions } = JSONParse(manifest) as Manifest;
       toolbox = createToolbox(entries, calls);
       define('tools', toolbox.tools);
       define('codemode', toolbox.tools);
       define('ALL_TOOLS', toolbox.allTools);
+      for (let i = 0; i < functions.length; i++) defineFunction(functions[i] as string);
       const names = ObjectKeys(globals);
       for (let i = 0; i < names.length; i++) define(names[i] as string, decodeValue(globals[names[i] as string] as WireValue));
     },

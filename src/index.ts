@@ -22,6 +22,7 @@ export { type CodeMode, createCodeMode } from './session/code-mode.ts';
 export type { ControlSchema, ControlTool } from './session/control-tools.ts';
 export type { Observation, ObserveOptions } from './session/observation.ts';
 export type { CodeModeOptions, RunOptions, SessionOptions, TypeCheckMode } from './session/options.ts';
+export { type RenderedBlock, type Rendering, renderResult } from './session/render.ts';
 export type { ProgramError, RunResult, Usage } from './session/result.ts';
 export type { ExecOptions, Session } from './session/session.ts';
 export type { Binding, Invocation, Run } from './tools/binding.ts';

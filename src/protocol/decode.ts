@@ -33,6 +33,12 @@ function decodeLine(line: string): GuestMessage {
       const [mode, text] = cut(afterIndex);
       return { type: 'call', id: natural(id), index: natural(index), mode: wireMode(mode), text };
     }
+    case 'ask': {
+      const [id, afterId] = cut(rest);
+      const [name, afterName] = cut(afterId);
+      const [mode, text] = cut(afterName);
+      return { type: 'ask', id: natural(id), name, mode: wireMode(mode), text };
+    }
     case 'out': {
       const [level, text] = cut(rest);
       if (!(OUTPUT_LEVELS as readonly string[]).includes(level)) throw new GuestProtocolError('The guest wrote to an unknown output.');

@@ -33,6 +33,7 @@ export type ErrorCode =
   | 'catalog_failed'
   | 'cleanup_failed'
   | 'closed'
+  | 'store_failed'
   // answers to a call, seen by the program
   | 'tool_unknown'
   | 'input_invalid'

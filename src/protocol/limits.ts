@@ -58,6 +58,13 @@ export const LIMITS = {
     unit: 'calls',
     stops: 'a loop of tool calls; refused calls count too, and all programs of a session together',
   },
+  requests: {
+    default: 10_000,
+    min: 0,
+    max: 1_000_000,
+    unit: 'calls',
+    stops: 'a loop over what the host answers beside tools, such as `searchTools`; further ones are refused',
+  },
   concurrentCalls: {
     default: 32,
     min: 1,

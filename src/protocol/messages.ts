@@ -17,6 +17,7 @@
 // Guest and host exchange *lines* inside the body of `turn`: one message a line, `\n` between them, at most one `done` or `fail`,
 // nothing after it. A line's first word is its kind; JSON never holds a raw newline, so a line cannot be forged from data.
 //   call ID INDEX MODE JSON   the program called the tool at INDEX of the catalog; answered by one settlement with the same ID
+//   ask ID NAME MODE JSON     the program called a function of the host (`Manifest.functions`) with an array of arguments; answered like a call
 //   out LEVEL JSON            a piece of output (JSON string)
 //   store KEY MODE JSON       the program stored a value under KEY (JSON string) for later programs of its session
 //   dropped N                 N pieces of output were cut or dropped
@@ -52,6 +53,8 @@ export interface Manifest {
   readonly tools: readonly ManifestEntry[];
   /** Constants of the application, by global name. */
   readonly globals: { readonly [name: string]: WireValue };
+  /** Global functions that the host carries out itself, beside the tools: `searchTools`. Each returns a promise. */
+  readonly functions: readonly string[];
 }
 
 /** What the guest says of an error that ended its program. All strings are bounded by the guest and again by the host. */
@@ -69,6 +72,7 @@ export interface GuestError {
 /** A line from the guest, decoded but for its values, which stay text until they have been counted. */
 export type GuestMessage =
   | { readonly type: 'call'; readonly id: number; readonly index: number; readonly mode: WireMode; readonly text: string }
+  | { readonly type: 'ask'; readonly id: number; readonly name: string; readonly mode: WireMode; readonly text: string }
   | { readonly type: 'out'; readonly level: OutputLevel; readonly text: string }
   | { readonly type: 'store'; readonly key: string; readonly mode: WireMode; readonly text: string }
   | { readonly type: 'dropped'; readonly count: number }

@@ -17,6 +17,7 @@ import { type Catalog, createCatalog } from '../tools/catalog.ts';
 import { describe } from '../tools/json.ts';
 import { type Collection, collect, collectStatic, isStatic, type PlacedTool, type ToolSource } from '../tools/provider.ts';
 import { type ExecutionOptions, execute, type GuestCatalog } from './execution.ts';
+import { FUNCTION_NAMES, hostFunctions } from './functions.ts';
 import {
   type CodeModeOptions,
   checkGlobals,
@@ -182,9 +183,11 @@ class OpenCodeMode implements CodeMode {
   }
 
   /** What every execution of this code mode has in common. */
-  #shared(scheduler: Scheduler): Pick<ExecutionOptions, 'scheduler' | 'policy' | 'observer' | 'showError' | 'timeZone' | 'locale'> {
+  #shared(
+    scheduler: Scheduler,
+  ): Pick<ExecutionOptions, 'scheduler' | 'policy' | 'observer' | 'showError' | 'functions' | 'timeZone' | 'locale'> {
     const { policy, observer, showError } = this.#options;
-    return { scheduler, policy, observer, showError, timeZone: this.#timeZone, locale: this.#locale };
+    return { scheduler, policy, observer, showError, functions: hostFunctions(), timeZone: this.#timeZone, locale: this.#locale };
   }
 
   #modeFor(mode: unknown): TypeCheckMode {
@@ -299,7 +302,7 @@ function toGuest(catalog: Catalog, globals: string): GuestCatalog {
     );
   }
   const id = globals === '{}' ? catalog.id : createHash('sha256').update(catalog.id).update(globals).digest('hex');
-  return { id, manifest: `{"tools":${catalog.manifest},"globals":${globals}}` };
+  return { id, manifest: `{"tools":${catalog.manifest},"globals":${globals},"functions":${JSON.stringify(FUNCTION_NAMES)}}` };
 }
 
 function refused(message: string, limits: Limits): RunResult {

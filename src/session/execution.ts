@@ -3,16 +3,17 @@
 import type { Artifact } from '../artifacts/artifact.ts';
 import type { Policy } from '../broker/authorize.ts';
 import { type Broker, type CallRecord, createBroker } from '../broker/broker.ts';
-import type { ShowError } from '../broker/deliver.ts';
+import { className, type ShowError } from '../broker/deliver.ts';
 import type { Scheduler, Ticket, Turn, Verdict } from '../isolation/scheduler.ts';
 import { emit, type Observer } from '../observe.ts';
 import { decodeArguments, decodeLines, decodeUntrusted, GuestProtocolError } from '../protocol/decode.ts';
-import { type CallFailure, CodeModeError } from '../protocol/errors.ts';
+import { type CallFailure, CodeModeError, shorten } from '../protocol/errors.ts';
 import type { Limits } from '../protocol/limits.ts';
 import type { GuestError, GuestMessage, Warning } from '../protocol/messages.ts';
 import { encodeValue, UnserializableError, type WireValue } from '../protocol/values.ts';
 import type { RunHandle } from '../tools/binding.ts';
 import type { Catalog } from '../tools/catalog.ts';
+import { ToolError } from '../tools/tool.ts';
 import { Output } from './output.ts';
 import type { ProgramError, RunResult } from './result.ts';
 import { readTypeCheck, type TypeCheck } from './type-check.ts';
@@ -22,6 +23,20 @@ import { verdictError } from './verdict.ts';
 export interface GuestCatalog {
   readonly id: string;
   readonly manifest: string;
+}
+
+/**
+ * A global function of programs that the host carries out itself, beside the tools: it is checked and counted, but no policy is asked and no
+ * tool's limit applies. What it throws as `CodeModeError` or `ToolError` reaches the program by its message; anything else by its class.
+ */
+export type HostFunction = (args: readonly unknown[], context: HostContext) => unknown;
+
+/** What a function of the host may know of its caller. */
+export interface HostContext {
+  readonly runId: string;
+  readonly executionId: string;
+  /** Aborted when the program has ended. */
+  readonly signal: AbortSignal;
 }
 
 export interface ExecutionOptions {
@@ -35,6 +50,8 @@ export interface ExecutionOptions {
   readonly policy?: Policy | undefined;
   readonly observer?: Observer | undefined;
   readonly showError?: ShowError | undefined;
+  /** By name, the same as in the guest's manifest. */
+  readonly functions: ReadonlyMap<string, HostFunction>;
   readonly timeZone: string;
   readonly locale: string;
   /** When the program must have ended, and which limit says so: `wallMs` of a run, `lifetimeMs` in a session. */
@@ -114,6 +131,7 @@ export class Execution {
   readonly #settlements: string[] = [];
   #ticket: Ticket | undefined;
   #outstanding = 0;
+  #requests = 0;
   #flushing = false;
   #unflushed = 0;
   readonly #held: (() => void)[] = [];
@@ -332,6 +350,12 @@ export class Execution {
         // Nothing but a text that is too long to be one goes wrong there.
         this.#call(message).catch((cause: unknown) => this.#judge({ kind: 'fault', cause }));
         return;
+      case 'ask':
+        if (this.#seen.has(message.id)) throw new GuestProtocolError('The guest used the id of a call twice.');
+        this.#seen.add(message.id);
+        this.#outstanding++;
+        this.#answer(message).catch((cause: unknown) => this.#judge({ kind: 'fault', cause }));
+        return;
       case 'out':
         this.#output.add(message.level, message.text);
         return;
@@ -397,6 +421,31 @@ export class Execution {
     // What #encode made of it, inside the call.
     const wire = delivery.value as WireValue;
     this.#settle(wire.mode === 'P' ? `[${id},0,${wire.text}]` : `[${id},1,${JSON.stringify(wire.text)}]`);
+  }
+
+  /** Carries out a function of the host. What it gives is the program's, under the limits of a tool's result. */
+  async #answer({ id, name, mode, text }: Extract<GuestMessage, { type: 'ask' }>): Promise<void> {
+    const { limits, functions, run, id: executionId } = this.#options;
+    const work = functions.get(name);
+    // The guest has these names from us: another one is no mistake of a program.
+    if (work === undefined) throw new GuestProtocolError('The guest called a function that it was not given.');
+    let settlement: string;
+    try {
+      this.#requests++;
+      if (this.#requests > limits.requests)
+        throw new CodeModeError('limit_exceeded', `more than ${limits.requests} of its kind were asked, the limit \`requests\`.`);
+      if (Buffer.byteLength(text) > limits.argumentBytes)
+        throw new CodeModeError('limit_exceeded', `the arguments are over the limit \`argumentBytes\`, ${limits.argumentBytes}.`);
+      const args = decodeArguments({ mode, text });
+      if (!Array.isArray(args)) throw new GuestProtocolError('The guest sent arguments that are no list.');
+      const wire = this.#encode(await work(args, { runId: run.run.id, executionId, signal: this.#abort.signal }));
+      settlement = wire.mode === 'P' ? `[${id},0,${wire.text}]` : `[${id},1,${JSON.stringify(wire.text)}]`;
+    } catch (error) {
+      if (error instanceof GuestProtocolError) throw error;
+      settlement = `[${id},2,${JSON.stringify(functionFailure(name, error))}]`;
+    }
+    this.#outstanding--;
+    if (this.#ending === undefined) this.#settle(settlement);
   }
 
   #encode(value: unknown): WireValue {
@@ -572,6 +621,13 @@ export class Execution {
     const diagnosis = answer?.diagnosis ?? { name, message };
     return { kind, ...diagnosis, ...(code === undefined ? {} : { code }) };
   }
+}
+
+function functionFailure(name: string, error: unknown): CallFailure {
+  if (error instanceof UnserializableError) return { name: 'TypeError', code: 'input_invalid', message: `\`${name}\`: ${error.message}` };
+  if (CodeModeError.is(error) || ToolError.is(error))
+    return { name: 'Error', code: error.code ?? 'tool_failed', message: shorten(`\`${name}\`: ${error.message}`) };
+  return { name: 'Error', code: 'tool_failed', message: `\`${name}\` failed (${className(error)}).` };
 }
 
 function storeText(store: SessionStore | undefined): string {

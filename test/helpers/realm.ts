@@ -11,7 +11,7 @@ export const CATALOG = 'catalog-1';
 
 export function manifestOf(...names: readonly string[]): string {
   const tools = names.map((name) => ({ path: [name], name, description: `The tool ${name}.` }));
-  return JSON.stringify({ tools, globals: {} } satisfies Manifest);
+  return JSON.stringify({ tools, globals: {}, functions: [] } satisfies Manifest);
 }
 
 /** An engine with the tools `one` and `two` in its catalog. */

@@ -51,6 +51,7 @@ async function play(limits: LimitOverrides = {}, more: readonly Tool[] = []): Pr
     limits: resolveLimits(limits),
     scheduler,
     observer: { on: (event) => events.push(event) },
+    functions: new Map(),
     timeZone: 'UTC',
     locale: 'en-US',
     lifetime: 'wallMs',
