@@ -17,6 +17,7 @@ import {
   PromiseConstructor,
   PromisePrototype,
   ProxyConstructor,
+  quote,
   ReflectGet,
   ReflectHas,
   StringPrototypeCharCodeAt,
@@ -60,7 +61,7 @@ export interface Calls {
   stackOf(promise: object): string;
   /** Failed calls whose promises nobody has looked at. */
   unobservedFailures(): readonly { message: string; stack: string }[];
-  begin(limits: { calls: number; argumentBytes: number }): void;
+  begin(limits: { calls: number; argumentBytes: number; places: boolean }): void;
   /** Ends all calling: what is called from now on never leaves and never settles. */
   end(): void;
   /** Takes `end` back: the program is not over yet. */
@@ -76,6 +77,7 @@ export function createCalls(outbox: Outbox): Calls {
   let made = 0;
   let allowed = 0;
   let argumentBytes = 0;
+  let places = false;
   let ended = false;
 
   function register(path: string): { call: Call; promise: Promise<unknown> } {
@@ -133,6 +135,7 @@ export function createCalls(outbox: Outbox): Calls {
     if (kind === 'call' && made++ > allowed) return promise;
     const id = ++lastId;
     MapPrototypeSet(table, id, call);
+    if (places) outbox.add(`at ${id} ${quote(programFrames(call.error.stack))}`);
     outbox.add(`${kind} ${id} ${to} ${wire.mode} ${wire.text}`);
     return promise;
   }
@@ -181,6 +184,7 @@ export function createCalls(outbox: Outbox): Calls {
     begin(limits) {
       allowed = limits.calls;
       argumentBytes = limits.argumentBytes;
+      places = limits.places;
     },
     end() {
       ended = true;

@@ -13,7 +13,20 @@ export {
 export type { Policy, PolicyCall, PolicyDecision } from './broker/authorize.ts';
 export type { CallRecord } from './broker/broker.ts';
 export type { ShowError } from './broker/deliver.ts';
-export type { CallStatus, CodeModeEvent, Observer, Span } from './observe.ts';
+export type { AfterCallAnswer, BeforeCallAnswer, HookCall, HookOutcome, Hooks } from './broker/hooks.ts';
+export type {
+  Caller,
+  CallStatus,
+  Capture,
+  Captured,
+  CodeModeEvent,
+  HookDeed,
+  Observer,
+  PayloadKind,
+  Place,
+  Redact,
+  Span,
+} from './observe.ts';
 export { CodeModeError, type ErrorCode, type ErrorKind } from './protocol/errors.ts';
 export { LIMITS, type LimitName, type LimitOverrides, type LimitRow, type Limits } from './protocol/limits.ts';
 export type { Warning } from './protocol/messages.ts';

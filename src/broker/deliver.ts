@@ -17,8 +17,8 @@ export type Delivery =
       readonly fatal?: { readonly kind: 'limit'; readonly limit: 'calls'; readonly message: string };
     };
 
-/** A result on its way: as a delivery, or as what went wrong with it. `error` is for the observer. */
-export type Delivered = { readonly delivery: Delivery; readonly error?: unknown };
+/** A result on its way: as a delivery, or as what went wrong with it. `error` and `value`, as it was before it was encoded, are for the observer. */
+export type Delivered = { readonly delivery: Delivery; readonly error?: unknown; readonly value?: unknown };
 
 /** Turns a value into what crosses to the program. Throws `CodeModeError` for what cannot; its message is shown. */
 export type Encode = (value: unknown) => unknown;
@@ -33,11 +33,21 @@ export type ShowError = (
   tool: Tool,
 ) => string | { readonly message: string; readonly name?: string; readonly code?: unknown; readonly details?: unknown } | undefined;
 
+/** How to deliver. */
+export interface DeliverOptions {
+  readonly entry: CatalogEntry;
+  readonly encode: Encode | undefined;
+  /** Taken off before; then `result` is a value alone. */
+  readonly artifacts?: readonly Artifact[];
+  /** The value has been through its schema. */
+  readonly isChecked?: boolean;
+}
+
 /** Checks a tool's result against its output schema, takes the artifacts off, and encodes the value. */
-export async function deliver(result: unknown, { entry, encode }: { entry: CatalogEntry; encode: Encode | undefined }): Promise<Delivered> {
+export async function deliver(result: unknown, { entry, encode, artifacts: taken, isChecked = false }: DeliverOptions): Promise<Delivered> {
   const { tool, path } = entry;
-  const split = splitArtifacts(result);
-  const { artifacts } = split ?? { artifacts: NO_ARTIFACTS };
+  const split = taken === undefined ? splitArtifacts(result) : undefined;
+  const { artifacts } = split ?? { artifacts: taken ?? NO_ARTIFACTS };
   let { value } = split ?? { value: result };
   if (isArtifact(value)) {
     const error = new CodeModeError(
@@ -46,7 +56,7 @@ export async function deliver(result: unknown, { entry, encode }: { entry: Catal
     );
     return { delivery: refuse('output_invalid', `Tool \`${path}\` returned something that cannot be passed on.`), error };
   }
-  if (tool.output !== undefined) {
+  if (tool.output !== undefined && !isChecked) {
     const mismatch = `Tool \`${path}\` returned something that does not match its output schema.`;
     try {
       const checked = await tool.output.parse(value);
@@ -59,9 +69,9 @@ export async function deliver(result: unknown, { entry, encode }: { entry: Catal
       return { delivery: refuse('output_invalid', mismatch), error };
     }
   }
-  if (encode === undefined) return { delivery: { ok: true, value, artifacts } };
+  if (encode === undefined) return { delivery: { ok: true, value, artifacts }, value };
   try {
-    return { delivery: { ok: true, value: encode(value), artifacts } };
+    return { delivery: { ok: true, value: encode(value), artifacts }, value };
   } catch (error) {
     const reason = CodeModeError.is(error) ? error.message : `it cannot be passed on (${className(error)}).`;
     const code = CodeModeError.is(error) ? error.code : 'output_invalid';

@@ -43,10 +43,8 @@ export class Progress implements Observer {
       case 'execution-start':
         this.#opened = event.at;
         break;
-      case 'execution-end':
-        break;
       default:
-        event satisfies never;
+        break;
     }
   }
 

@@ -17,6 +17,7 @@
 // Guest and host exchange *lines* inside the body of `turn`: one message a line, `\n` between them, at most one `done` or `fail`,
 // nothing after it. A line's first word is its kind; JSON never holds a raw newline, so a line cannot be forged from data.
 //   call ID INDEX MODE JSON   the program called the tool at INDEX of the catalog; answered by one settlement with the same ID
+//   at ID JSON                the stack of the call with this ID, which follows; only when `GuestLimits.places` asks for it
 //   ask ID NAME MODE JSON     the program called a function of the host (`Manifest.functions`) with an array of arguments; answered like a call
 //   out LEVEL JSON            a piece of output (JSON string)
 //   store KEY MODE JSON       the program stored a value under KEY (JSON string) for later programs of its session
@@ -72,6 +73,7 @@ export interface GuestError {
 /** A line from the guest, decoded but for its values, which stay text until they have been counted. */
 export type GuestMessage =
   | { readonly type: 'call'; readonly id: number; readonly index: number; readonly mode: WireMode; readonly text: string }
+  | { readonly type: 'at'; readonly id: number; readonly stack: string }
   | { readonly type: 'ask'; readonly id: number; readonly name: string; readonly mode: WireMode; readonly text: string }
   | { readonly type: 'out'; readonly level: OutputLevel; readonly text: string }
   | { readonly type: 'store'; readonly key: string; readonly mode: WireMode; readonly text: string }
@@ -109,6 +111,8 @@ interface GuestLimits {
   readonly outputBytes: number;
   readonly valueBytes: number;
   readonly storeBytes: number;
+  /** Whether calls say where in the program they were made. */
+  readonly places: boolean;
 }
 
 /** Host to worker. `catalog`'s body is a manifest, `start`'s the program's text, `post`'s and `resume`'s settlements. */
@@ -165,6 +169,8 @@ export type WorkerEnvelope =
       readonly peakBytes: number;
       /** An allocation was refused. */
       readonly starved?: boolean;
+      /** How the prepared code lies on the model's text: of the first turn, when places are asked for. */
+      readonly prepared?: { readonly code: string; readonly map: readonly number[] };
       /** What preparing the text had to say. */
       readonly warnings?: readonly Warning[];
     } & Fate)

@@ -3,6 +3,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { availableParallelism } from 'node:os';
+import { Reporter } from '../broker/report.ts';
 import { compileQuickJs } from '../engine/quickjs-module.ts';
 import { createAlone, tellAlone } from '../isolation/awake.ts';
 import type { Channel } from '../isolation/channel.ts';
@@ -27,6 +28,7 @@ import {
   checkOptions,
   checkSignal,
   checkTimeZone,
+  observersOf,
   RUN_OPTIONS,
   type RunOptions,
   SESSION_OPTIONS,
@@ -64,6 +66,8 @@ export function createCodeMode(options: CodeModeOptions): CodeMode {
 const MAX_PARKED_BYTES = 2 * 1024 ** 3;
 /** Longest manifest that a guest takes: some five thousand tools. */
 const MAX_MANIFEST = 4 * 1024 * 1024;
+/** Time at closing for observers that have not heard everything. */
+const OBSERVERS_MS = 1_000;
 /** Deepest guest stack that fits the host's own thread. */
 const INLINE_STACK_BYTES = 192 * 1024;
 class OpenCodeMode implements CodeMode {
@@ -75,6 +79,7 @@ class OpenCodeMode implements CodeMode {
   readonly #fixed: Built | undefined;
   /** The application's constants as JSON of wire values. */
   readonly #globals: string;
+  readonly #reporter: Reporter;
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
   readonly #sessions = new Set<Session>();
@@ -85,6 +90,7 @@ class OpenCodeMode implements CodeMode {
   constructor(options: CodeModeOptions) {
     this.#options = options;
     this.#limits = resolveLimits(options.limits);
+    this.#reporter = new Reporter({ ...options, observers: observersOf(options.observer) });
     // As many listeners as programs run.
     setMaxListeners(0, this.#closing.signal);
     this.#timeZone = checkTimeZone(options.timeZone ?? 'UTC');
@@ -125,6 +131,7 @@ class OpenCodeMode implements CodeMode {
     const scheduler = await this.#open();
     const { collection, catalog, guest } = this.#fixed ?? (await build(this.#options.tools, run, this.#globals));
     const close = collection.closing();
+    const ended = this.#tellRun(run, 'run');
     let result: RunResult;
     try {
       const execution = execute({
@@ -141,7 +148,7 @@ class OpenCodeMode implements CodeMode {
       });
       result = await execution.result;
     } finally {
-      await closeBoth(() => run.close(), close);
+      await closeBoth(() => run.close(), close).finally(ended);
     }
     return result;
   }
@@ -158,6 +165,7 @@ class OpenCodeMode implements CodeMode {
     const scheduler = await this.#open();
     const { collection, catalog: everything, guest: whole } = this.#fixed ?? (await build(this.#options.tools, run, this.#globals));
     const close = collection.closing();
+    const ended = this.#tellRun(run, 'session');
     let session: Session | undefined;
     try {
       const catalog = except.length === 0 ? everything : createCatalog(without(collection.tools, everything, except));
@@ -171,23 +179,50 @@ class OpenCodeMode implements CodeMode {
         execution: { ...this.#shared(scheduler), guest, typecheck: this.#types.for(catalog, mode) },
         release: async () => {
           if (session !== undefined) this.#sessions.delete(session);
-          await closeBoth(() => run.close(), close);
+          await closeBoth(() => run.close(), close).finally(ended);
         },
       });
     } catch (error) {
-      await closeBoth(() => run.close(), close).catch(() => undefined);
+      await closeBoth(() => run.close(), close)
+        .catch(() => undefined)
+        .finally(ended);
       throw error;
     }
     this.#sessions.add(session);
     return session;
   }
 
+  /** Tells of a run; what it gives tells of its end. */
+  #tellRun({ run }: RunHandle, mode: 'run' | 'session'): () => void {
+    if (!this.#reporter.listens) return () => undefined;
+    const began = performance.now();
+    const { id: runId, invocation } = run;
+    const { actorId, interface: from } = invocation;
+    this.#reporter.tell({
+      type: 'run-start',
+      runId,
+      mode,
+      ...(actorId === undefined ? {} : { actorId }),
+      ...(from === undefined ? {} : { interface: from }),
+    });
+    return () => this.#reporter.tell({ type: 'run-end', runId, mode, durationMs: performance.now() - began });
+  }
+
   /** What every execution of this code mode has in common. */
   #shared(
     scheduler: Scheduler,
-  ): Pick<ExecutionOptions, 'scheduler' | 'policy' | 'observer' | 'showError' | 'functions' | 'timeZone' | 'locale'> {
-    const { policy, observer, showError } = this.#options;
-    return { scheduler, policy, observer, showError, functions: hostFunctions(), timeZone: this.#timeZone, locale: this.#locale };
+  ): Pick<ExecutionOptions, 'scheduler' | 'policy' | 'reporter' | 'hooks' | 'showError' | 'functions' | 'timeZone' | 'locale'> {
+    const { policy, hooks, showError } = this.#options;
+    return {
+      scheduler,
+      policy,
+      reporter: this.#reporter,
+      hooks,
+      showError,
+      functions: hostFunctions(),
+      timeZone: this.#timeZone,
+      locale: this.#locale,
+    };
   }
 
   #modeFor(mode: unknown): TypeCheckMode {
@@ -205,6 +240,7 @@ class OpenCodeMode implements CodeMode {
       this.#closing.abort();
       await Promise.allSettled([...this.#running, ...[...this.#sessions].map((session) => session.close())]);
       await Promise.all([this.#types.close(), this.#scheduler?.then((scheduler) => scheduler.close())]);
+      await this.#reporter.settle(OBSERVERS_MS);
     })();
     return this.#closed;
   }

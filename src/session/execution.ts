@@ -4,8 +4,12 @@ import type { Artifact } from '../artifacts/artifact.ts';
 import type { Policy } from '../broker/authorize.ts';
 import { type Broker, type CallRecord, createBroker } from '../broker/broker.ts';
 import { className, type ShowError } from '../broker/deliver.ts';
+import type { Hooks } from '../broker/hooks.ts';
+import type { Reporter } from '../broker/report.ts';
 import type { Scheduler, Ticket, Turn, Verdict } from '../isolation/scheduler.ts';
-import { emit, type Observer } from '../observe.ts';
+import type { EventFact, Place } from '../observe.ts';
+import { framePosition, type PlacedProgram } from '../program/diagnose.ts';
+import { locator } from '../program/positions.ts';
 import { decodeArguments, decodeLines, decodeUntrusted, GuestProtocolError } from '../protocol/decode.ts';
 import { type CallFailure, CodeModeError, shorten } from '../protocol/errors.ts';
 import type { Limits } from '../protocol/limits.ts';
@@ -48,7 +52,10 @@ export interface ExecutionOptions {
   readonly limits: Limits;
   readonly scheduler: Scheduler;
   readonly policy?: Policy | undefined;
-  readonly observer?: Observer | undefined;
+  readonly reporter: Reporter;
+  readonly hooks?: Hooks | undefined;
+  /** Its number in its session. */
+  readonly number?: number | undefined;
   readonly showError?: ShowError | undefined;
   /** By name, the same as in the guest's manifest. */
   readonly functions: ReadonlyMap<string, HostFunction>;
@@ -100,19 +107,14 @@ const PROGRAM_ENDED = new CodeModeError('aborted', 'The program has ended.');
 
 /** Starts a program. It runs by itself; `result` never rejects for what the program did. */
 export function execute(options: ExecutionOptions): Execution {
-  const { observer, run, id } = options;
-  if (observer?.around === undefined) return new Execution(options);
+  const { reporter, run, id } = options;
   let execution: Execution | undefined;
   const work = (): Promise<RunResult> => {
     execution ??= new Execution(options);
     return execution.result;
   };
-  // The observer's own mistakes never reach the work, and it may not keep the work from being done.
-  try {
-    void Promise.resolve(observer.around({ name: 'execution', runId: run.run.id, executionId: id }, work)).catch(() => undefined);
-  } catch {
-    // An observer never breaks work.
-  }
+  // Inside the observers' own context, unless one of them puts it off: they may not keep the work from being done.
+  if (reporter.spans) reporter.around({ name: 'execution', runId: run.run.id, executionId: id }, work).catch(() => undefined);
   execution ??= new Execution(options);
   return execution;
 }
@@ -143,6 +145,9 @@ export class Execution {
   #peakBytes = 0;
   /** An allocation was refused during the last turn. */
   #starved = false;
+  /** What leads places back, when they are asked for; and the stack of the call that comes next. */
+  #program: PlacedProgram | undefined;
+  #stack: { readonly id: number; readonly stack: string } | undefined;
   #ending: Ending | undefined;
   #resolve!: (result: RunResult) => void;
   readonly #stored = new Map<string, WireValue>();
@@ -156,14 +161,15 @@ export class Execution {
 
   constructor(options: ExecutionOptions) {
     this.#options = options;
-    const { id, catalog, run, limits, policy, observer, showError, source, signal } = options;
+    const { id, catalog, run, limits, policy, reporter, hooks, showError, source, signal } = options;
     this.#output = new Output(limits.outputBytes);
     this.#broker = createBroker({
       catalog,
       run,
       policy,
       limits,
-      observer,
+      hooks,
+      reporter,
       showError,
       encode: (value) => this.#encode(value),
       room: () => this.#room(),
@@ -174,13 +180,15 @@ export class Execution {
     this.result = new Promise((resolve) => {
       this.#resolve = resolve;
     });
-    emit(observer, {
-      type: 'execution-start',
-      runId: run.run.id,
-      executionId: id,
-      at: this.#began,
-      sourceBytes: Buffer.byteLength(source),
-    });
+    if (reporter.listens) {
+      const captured = reporter.capture('source', source);
+      this.#tell({
+        type: 'execution-start',
+        ...(options.number === undefined ? {} : { program: options.number }),
+        sourceBytes: Buffer.byteLength(source),
+        ...(captured === undefined ? {} : { source: captured }),
+      });
+    }
     if (signal?.aborted === true) {
       this.#judge({ kind: 'aborted' });
       return;
@@ -203,7 +211,7 @@ export class Execution {
 
   #start(): void {
     const options = this.#options;
-    const { limits, run, source } = options;
+    const { limits, run, source, reporter } = options;
     const { timeZone, locale, lifetime } = options;
     for (const [key, { text }] of options.store ?? []) this.#storeSize += key.length + text.length;
     const lifeMs = limits[lifetime];
@@ -224,6 +232,7 @@ export class Execution {
           outputBytes: limits.outputBytes,
           valueBytes: limits.valueBytes,
           storeBytes: limits.storeBytes,
+          places: reporter.captures('source'),
         },
         store: storeText(options.store),
         timeZone,
@@ -231,6 +240,7 @@ export class Execution {
       },
       onTurn: (turn, lines) => this.#hear(turn, lines),
       onOutput: (lines) => this.#overhear(lines),
+      ...(reporter.listens ? { onMove: (where: 'parked' | 'resumed', bytes: number) => this.#tellMove(where, bytes) } : {}),
       onEnd: (verdict, turn, lines) => {
         if (turn !== undefined) this.#account(turn);
         if (lines !== undefined) this.#overhear(lines);
@@ -238,6 +248,16 @@ export class Execution {
         this.#judge(verdict.limit === 'wallMs' ? { ...verdict, limit: lifetime } : verdict);
       },
     });
+  }
+
+  #tellMove(where: 'parked' | 'resumed', imageBytes: number): void {
+    if (this.#ending !== undefined) return;
+    this.#tell(where === 'parked' ? { type: 'execution-parked', imageBytes } : { type: 'execution-resumed' });
+  }
+
+  #tell(fact: ExecutionFact): void {
+    const { reporter, run, id } = this.#options;
+    if (reporter.listens) reporter.tell({ runId: run.run.id, executionId: id, ...fact });
   }
 
   /** What is new since the last call of this. */
@@ -277,6 +297,8 @@ export class Execution {
     this.#cpuMs += turn.cpuMs;
     this.#peakBytes = Math.max(this.#peakBytes, turn.peakBytes);
     this.#starved = turn.starved === true;
+    const { prepared } = turn;
+    if (prepared !== undefined) this.#program = { ...prepared, locate: locator(prepared.code, this.#options.source, prepared.map) };
     for (const warning of turn.warnings ?? []) this.#warn(warning);
   }
 
@@ -350,6 +372,9 @@ export class Execution {
         // Nothing but a text that is too long to be one goes wrong there.
         this.#call(message).catch((cause: unknown) => this.#judge({ kind: 'fault', cause }));
         return;
+      case 'at':
+        this.#stack = message;
+        return;
       case 'ask':
         if (this.#seen.has(message.id)) throw new GuestProtocolError('The guest used the id of a call twice.');
         this.#seen.add(message.id);
@@ -358,6 +383,7 @@ export class Execution {
         return;
       case 'out':
         this.#output.add(message.level, message.text);
+        this.#tellOutput(message);
         return;
       case 'store':
         this.#keep(message);
@@ -379,6 +405,13 @@ export class Execution {
     }
   }
 
+  #tellOutput({ level, text }: Extract<GuestMessage, { type: 'out' }>): void {
+    const { reporter } = this.#options;
+    if (!reporter.listens) return;
+    const captured = reporter.capture('text', text);
+    this.#tell({ type: 'output', level, bytes: Buffer.byteLength(text), ...(captured === undefined ? {} : { text: captured }) });
+  }
+
   /** Only the last value of a key is kept: a program may overwrite one for ever. */
   #keep({ key, mode, text }: Extract<GuestMessage, { type: 'store' }>): void {
     const { store, limits } = this.#options;
@@ -392,9 +425,12 @@ export class Execution {
 
   async #call({ id, index, mode, text }: Extract<GuestMessage, { type: 'call' }>): Promise<void> {
     const { limits } = this.#options;
+    const place = this.#stack?.id === id && this.#program !== undefined ? framePosition(this.#stack.stack, this.#program) : undefined;
+    this.#stack = undefined;
     const delivery = await this.#broker.call({
       id,
       index,
+      place,
       input: () => {
         const size = Buffer.byteLength(text);
         if (size > limits.argumentBytes) {
@@ -506,7 +542,9 @@ export class Execution {
   }
 
   #warn(warning: Warning): void {
-    if (this.#warnings.length < MOST_WARNINGS) this.#warnings.push(warning);
+    if (this.#warnings.length >= MOST_WARNINGS) return;
+    this.#warnings.push(warning);
+    this.#tell({ type: 'warning', message: warning.message, ...placeOf(warning) });
   }
 
   #judge(verdict: Verdict, message?: string): void {
@@ -557,18 +595,32 @@ export class Execution {
       warnings: this.#warnings,
       usage: { wallMs, cpuMs: this.#cpuMs, calls: calls.length, peakMemoryBytes: this.#peakBytes },
     } as RunResult;
-    const { observer, run, id } = this.#options;
-    emit(observer, {
-      type: 'execution-end',
-      runId: run.run.id,
-      executionId: id,
-      at: performance.now(),
-      status: result.status,
-      ...(result.error === undefined ? {} : { kind: result.error.kind }),
-      durationMs: wallMs,
-      ...(ending.type === 'verdict' && ending.verdict.cause !== undefined ? { error: ending.verdict.cause } : {}),
-    });
+    this.#tellEnd(ending, result);
     this.#resolve(result);
+  }
+
+  #tellEnd(ending: Ending, { status, error, value, usage }: RunResult): void {
+    const { reporter, limits } = this.#options;
+    if (!reporter.listens) return;
+    const cause = ending.type === 'verdict' ? ending.verdict.cause : undefined;
+    const limit = ending.type === 'verdict' ? ending.verdict.limit : undefined;
+    if (limit !== undefined) this.#tell({ type: 'limit', limit, allowed: limits[limit] });
+    if (error?.kind === 'fault') this.#tell({ type: 'fault', error: cause });
+    const captured = status === 'completed' ? reporter.capture('value', value) : undefined;
+    const detail = error === undefined ? undefined : reporter.capture('error', error);
+    this.#tell({
+      type: 'execution-end',
+      status,
+      ...(error === undefined ? {} : { kind: error.kind }),
+      durationMs: usage.wallMs,
+      cpuMs: usage.cpuMs,
+      peakMemoryBytes: usage.peakMemoryBytes,
+      calls: usage.calls,
+      ...placeOf(error ?? {}),
+      ...(captured === undefined ? {} : { value: captured }),
+      ...(detail === undefined ? {} : { detail }),
+      ...(cause === undefined ? {} : { error: cause }),
+    });
   }
 
   async #outcome(ending: Ending): Promise<Pick<RunResult, 'status' | 'value' | 'error'>> {
@@ -628,6 +680,16 @@ function functionFailure(name: string, error: unknown): CallFailure {
   if (CodeModeError.is(error) || ToolError.is(error))
     return { name: 'Error', code: error.code ?? 'tool_failed', message: shorten(`\`${name}\`: ${error.message}`) };
   return { name: 'Error', code: 'tool_failed', message: `\`${name}\` failed (${className(error)}).` };
+}
+
+type ExecutionEvent = Exclude<Extract<EventFact, { readonly executionId: string }>, { readonly callId: string; readonly tool: string }>;
+/** The part of an event that differs from program to program. */
+type ExecutionFact = {
+  [Type in ExecutionEvent['type']]: Omit<Extract<ExecutionEvent, { type: Type }>, 'runId' | 'executionId'>;
+}[ExecutionEvent['type']];
+
+function placeOf({ line, column }: { readonly line?: number; readonly column?: number }): { readonly place?: Place } {
+  return line === undefined || column === undefined ? {} : { place: { line, column } };
 }
 
 function storeText(store: SessionStore | undefined): string {

@@ -88,7 +88,9 @@ export class OpenSession implements Session {
       run,
       limits,
       policy: execution.policy,
-      observer: execution.observer,
+      hooks: execution.hooks,
+      reporter: execution.reporter,
+      caller: 'conversation',
       showError: execution.showError,
       executionId: `${run.run.id}:conversation`,
       programKey: `${run.run.id}\nconversation`,
@@ -135,6 +137,7 @@ export class OpenSession implements Session {
           execute({
             ...execution,
             id: randomUUID(),
+            number: this.#programs,
             source,
             run,
             catalog,
@@ -218,7 +221,7 @@ export class OpenSession implements Session {
   }
 
   /** Control calls take turns: none begins before the one before has returned. */
-  #control<T>(name: string, work: () => Promise<T>): Promise<T> {
+  #control(name: 'exec' | 'wait' | 'stop', work: () => Promise<Observation>): Promise<Observation> {
     if (inside.getStore()?.includes(this) === true) {
       return Promise.reject(
         new CodeModeError(
@@ -229,7 +232,13 @@ export class OpenSession implements Session {
     }
     const turn = this.#queue.then(async () => {
       this.#checkOpen();
-      return work();
+      const { reporter } = this.#parts.execution;
+      if (!reporter.listens) return work();
+      const began = performance.now();
+      const observation = await work();
+      const { status, program } = observation;
+      reporter.tell({ type: 'session-control', runId: this.id, control: name, program, status, durationMs: performance.now() - began });
+      return observation;
     });
     this.#queue = turn.catch(() => undefined);
     return turn;
