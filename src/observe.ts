@@ -141,9 +141,12 @@ export type Redact = (kind: PayloadKind, value: unknown) => unknown;
 
 /** Work that `Observer.around` may wrap, for example in an active tracing span. */
 export interface Span {
-  readonly name: 'call' | 'execution';
+  /** `run`: all of a `run()`; `control`: one exec, wait or stop of a session, while a program goes on by itself; `execution`: one program; `call`: one call. */
+  readonly name: 'run' | 'control' | 'execution' | 'call';
   readonly runId: string;
-  readonly executionId: string;
+  /** Of a control: the program that it looks at, but for `exec`, whose program starts inside it. */
+  readonly executionId?: string;
+  readonly control?: 'exec' | 'wait' | 'stop';
   readonly callId?: string;
   readonly tool?: string;
 }
@@ -154,6 +157,6 @@ export interface Observer {
    * settles, and what is over that is dropped and counted. What it throws is ignored, and reported once as a process warning.
    */
   on?(event: CodeModeEvent): unknown;
-  /** Called around each call (all checks included, so that refusals are traced); must call `run` once and return what it returns. */
+  /** Called around runs, controls, programs and calls (all checks included, so that refusals are traced); must call `run` once and return what it returns. */
   around?<T>(span: Span, run: () => Promise<T>): Promise<T>;
 }

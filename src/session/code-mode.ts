@@ -134,7 +134,7 @@ class OpenCodeMode implements CodeMode {
     const ended = this.#tellRun(run, 'run');
     let result: RunResult;
     try {
-      const execution = execute({
+      const program: ExecutionOptions = {
         id: randomUUID(),
         source,
         catalog,
@@ -145,8 +145,8 @@ class OpenCodeMode implements CodeMode {
         typecheck: this.#types.for(catalog, mode),
         lifetime: 'wallMs',
         signal: signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]),
-      });
-      result = await execution.result;
+      };
+      result = await this.#reporter.around({ name: 'run', runId: run.run.id }, () => execute(program).result);
     } finally {
       await closeBoth(() => run.close(), close).finally(ended);
     }

@@ -120,6 +120,7 @@ export function execute(options: ExecutionOptions): Execution {
 }
 
 export class Execution {
+  readonly id: string;
   readonly result: Promise<RunResult>;
   readonly #options: ExecutionOptions;
   readonly #broker: Broker;
@@ -161,6 +162,7 @@ export class Execution {
 
   constructor(options: ExecutionOptions) {
     this.#options = options;
+    this.id = options.id;
     const { id, catalog, run, limits, policy, reporter, hooks, showError, source, signal } = options;
     this.#output = new Output(limits.outputBytes);
     this.#broker = createBroker({

@@ -233,9 +233,17 @@ export class OpenSession implements Session {
     const turn = this.#queue.then(async () => {
       this.#checkOpen();
       const { reporter } = this.#parts.execution;
-      if (!reporter.listens) return work();
+      if (!reporter.listens && !reporter.spans) return work();
       const began = performance.now();
-      const observation = await work();
+      const observation = await reporter.around(
+        {
+          name: 'control',
+          control: name,
+          runId: this.id,
+          ...(name === 'exec' || this.#active === undefined ? {} : { executionId: this.#active.execution.id }),
+        },
+        work,
+      );
       const { status, program } = observation;
       reporter.tell({ type: 'session-control', runId: this.id, control: name, program, status, durationMs: performance.now() - began });
       return observation;
