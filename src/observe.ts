@@ -50,7 +50,14 @@ export interface Place {
 
 export type CodeModeEvent =
   /** `run()` was called or a session opened. */
-  | (EventBase & { readonly type: 'run-start'; readonly mode: 'run' | 'session'; readonly actorId?: string; readonly interface?: string })
+  | (EventBase & {
+      readonly type: 'run-start';
+      readonly mode: 'run' | 'session';
+      readonly actorId?: string;
+      readonly interface?: string;
+      /** Paths of the tools, as JSON; captured with `source`. */
+      readonly tools?: Captured;
+    })
   | (EventBase & { readonly type: 'run-end'; readonly mode: 'run' | 'session'; readonly durationMs: number })
   /** The conversation looked at a program, or acted on one. */
   | (EventBase & {
@@ -89,9 +96,9 @@ export type CodeModeEvent =
   | (CallBase & { readonly type: 'call-queued'; readonly caller: Caller; readonly place?: Place })
   /** It cannot start yet: too many run, or the exclusive lock is taken. */
   | (CallBase & { readonly type: 'call-waiting'; readonly for: 'slot' | 'lock' })
-  /** Its tool starts. `input` is what the tool gets. */
-  | (CallBase & { readonly type: 'call-start'; readonly input?: Captured })
-  | (CallBase & { readonly type: 'call-refused'; readonly error: unknown; readonly detail?: Captured; readonly input?: Captured })
+  /** Its tool starts. `input` is what the tool gets; `sent` what it was called with, where a schema or a hook made another input of that. */
+  | (CallBase & { readonly type: 'call-start'; readonly input?: Captured; readonly sent?: Captured })
+  | (CallBase & { readonly type: 'call-refused'; readonly error: unknown; readonly detail?: Captured; readonly sent?: Captured })
   | (CallBase & {
       readonly type: 'call-end';
       readonly status: CallStatus;

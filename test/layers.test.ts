@@ -32,7 +32,7 @@ const layers: Record<string, { file: string; mayImport: string[] }> = {
     file: 'src/adapters/probe.ts',
     mayImport: ['protocol', 'program', 'observe', 'tools', 'artifacts', 'broker', 'engine', 'isolation', 'session', 'index'],
   },
-  cli: { file: 'src/cli/probe.ts', mayImport: ['index'] },
+  cli: { file: 'src/cli/probe.ts', mayImport: ['index', 'adapters'] },
   'sandbox-runtime': { file: 'sandbox-runtime/world/probe.ts', mayImport: ['protocol'] },
   examples: { file: 'examples/support-desk/probe.mjs', mayImport: [] },
 };

@@ -181,7 +181,11 @@ class ExecutionBroker implements Broker {
     }
     const { tool, path } = entry;
 
-    const checked = await this.#validate(entry, request.input);
+    const sent = this.#decode(entry, request.input);
+    if (!sent.ok) return this.#refuse(call, sent.delivery, sent.error);
+    if (this.#options.reporter?.captures('input') === true) call.sent = this.#options.reporter.capture('input', sent.value);
+
+    const checked = await this.#validate(entry, sent.value);
     if (checked === ENDED) return this.#aborted(call);
     if (!checked.ok) return this.#refuse(call, checked.delivery, checked.error);
     let input = checked.value;
@@ -219,7 +223,13 @@ class ExecutionBroker implements Broker {
       if (this.#ending.reached) return this.#aborted(call);
     }
 
-    this.#tell(call, { type: 'call-start', ...this.#captured('input', 'input', input) });
+    const captured = this.#captured('input', 'input', input);
+    const { sent: wasSent } = call;
+    this.#tell(call, {
+      type: 'call-start',
+      ...captured,
+      ...(wasSent === undefined || wasSent.text === captured.input?.text ? {} : { sent: wasSent }),
+    });
     const outcome = await this.#execute(call, entry, input);
     if (outcome.kind === 'ended') return this.#aborted(call);
     const delivered = await this.#deliver(call, entry, outcome);
@@ -323,17 +333,21 @@ class ExecutionBroker implements Broker {
     return (tool.timeoutMs ?? HOOK_MS) - call.workedMs;
   }
 
-  /** The decoded, valid input, as its schema gives it. */
-  async #validate({ tool, path }: CatalogEntry, input: unknown): Promise<Valid | Invalid | typeof ENDED> {
-    let value: unknown = input;
+  /** The input as it was sent. */
+  #decode({ path }: CatalogEntry, input: unknown): Valid | Invalid {
     try {
-      if (typeof input === 'function') value = input();
+      const value: unknown = typeof input === 'function' ? input() : input;
+      return { ok: true, value: value === undefined ? {} : value };
     } catch (error) {
       if (!CodeModeError.is(error)) throw error;
       return { ok: false, delivery: refuse(error.code, `Tool \`${path}\` was not called: ${error.message}`), error };
     }
+  }
+
+  /** The valid input, as its schema gives it. */
+  async #validate({ tool, path }: CatalogEntry, input: unknown): Promise<Valid | Invalid | typeof ENDED> {
     try {
-      const parsing = tool.input.parse(value === undefined ? {} : value);
+      const parsing = tool.input.parse(input);
       const parsed: ParseResult | typeof ENDED = isPromiseLike(parsing) ? await this.#ending.within(parsing) : parsing;
       if (parsed === ENDED || parsed.ok) return parsed;
       const message = `Tool \`${path}\` was called with invalid input: ${sentence(parsed.message)}`;
@@ -422,7 +436,13 @@ class ExecutionBroker implements Broker {
   }
 
   #refuse(call: Call, delivery: Delivery, error: unknown = toError(delivery)): Delivery {
-    this.#tell(call, { type: 'call-refused', error, ...this.#captured('detail', 'error', failureOf(delivery)) });
+    const { sent } = call;
+    this.#tell(call, {
+      type: 'call-refused',
+      error,
+      ...this.#captured('detail', 'error', failureOf(delivery)),
+      ...(sent === undefined ? {} : { sent }),
+    });
     return this.#end(call, 'refused', delivery, error);
   }
 
@@ -483,6 +503,8 @@ class Call implements Claim {
   readonly startedAt = performance.now();
   /** Time that its tool and the hooks have taken. */
   workedMs = 0;
+  /** What it was sent, when that is captured. */
+  sent: Captured | undefined = undefined;
   status: CallStatus | undefined = undefined;
   durationMs: number | undefined = undefined;
 

@@ -6,14 +6,15 @@ import { printable } from './printable.ts';
 import { type RunOptions, run } from './run.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage.ts';
+import { type ReplayOptions, replayFile, type ViewOptions, view } from './view.ts';
 
 const EXIT = { ok: 0, programError: 1, usage: 2 } as const;
 
 /** Runs one command and gives its exit status. Throws nothing that a person could have caused. */
 export async function cli(args: readonly string[], terminal: Terminal): Promise<number> {
   let status: number = EXIT.ok;
-  const command = callgate(terminal, async (file, options) => {
-    status = (await run(file, options, terminal)) ? EXIT.ok : EXIT.programError;
+  const command = callgate(terminal, (isOk) => {
+    status = isOk ? EXIT.ok : EXIT.programError;
   });
   try {
     await command.parseAsync(args, { from: 'user' });
@@ -39,7 +40,8 @@ const USAGE_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'catalog_failed',
 ]);
 
-function callgate({ stdout, stderr }: Terminal, action: (file: string, options: RunOptions) => Promise<void>): Command {
+function callgate(terminal: Terminal, done: (isOk: boolean) => void): Command {
+  const { stdout, stderr } = terminal;
   const command = new Command('callgate')
     .description('Runs programs written by language models in a sealed guest; every tool call is checked on the host.')
     .version(version(), '-V, --version', 'print the version')
@@ -58,6 +60,9 @@ function callgate({ stdout, stderr }: Terminal, action: (file: string, options: 
     .requiredOption('--tools <module>', 'path or package whose default export is the tools')
     .option('--limit <name=value>', 'override one limit, for example wallMs=5000; may be repeated', collectLimit)
     .option('--json', 'print the whole result as one JSON document')
+    .option('--quiet', 'do not show calls while they happen')
+    .option('--trace <file>', 'write every event as a line of JSON; the file must not exist')
+    .option('--no-payloads', 'leave program text, inputs, outputs and values out of the trace')
     .addOption(new Option('--isolation <kind>', 'where the guest runs').choices(['thread', 'inline']).default('thread'))
     .addOption(new Option('--typecheck <mode>', 'check types against the tools first').choices(['off', 'warn', 'error']).default('off'))
     .option('--time-zone <name>', "the program's time zone, for example Europe/Berlin", 'UTC')
@@ -66,7 +71,19 @@ function callgate({ stdout, stderr }: Terminal, action: (file: string, options: 
     .option('--context <json>', "facts for the tools: the invocation's context, a JSON object", parseContext)
     .option('--interface <name>', "where the request came from: the invocation's interface", 'cli')
     .addHelpText('after', RUN_HELP)
-    .action(action);
+    .action(async (file: string, options: RunOptions) => done(await run(file, options, terminal)));
+  command
+    .command('view')
+    .description('show the programs and calls of trace files')
+    .argument('<file...>', 'files that run --trace wrote')
+    .option('--payloads', 'program texts, inputs and outputs too, where they were captured')
+    .action((files: string[], options: ViewOptions) => view(files, options, terminal));
+  command
+    .command('replay')
+    .description('run the programs of a trace again with the results recorded in it; says at the first difference')
+    .argument('<file>', 'a file that run --trace wrote')
+    .option('--program <number>', 'only this one of its programs, from 1', wholeNumber)
+    .action(async (file: string, options: ReplayOptions) => done(await replayFile(file, options, terminal)));
   return command;
 }
 
@@ -81,6 +98,11 @@ function collectLimit(text: string, limits: Readonly<Record<string, number>> = {
     throw new InvalidArgumentError('It should be a name and a whole number, for example calls=50.');
   // Names and ranges are the library's business; it lists them when they are wrong.
   return Object.fromEntries([...Object.entries(limits), [name, Number(value)]]);
+}
+
+function wholeNumber(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It should be a whole number from 1.');
+  return Number(text);
 }
 
 function parseContext(text: string): Record<string, unknown> {

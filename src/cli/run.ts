@@ -1,5 +1,7 @@
 // `callgate run`: one program, from its text to its printed result. Not here: options (cli.ts), reading and printing, each
 // in a file of its own.
+import { resolve } from 'node:path';
+import { traceFile } from '../adapters/trace.ts';
 import { createCodeMode, type Invocation, type LimitOverrides, type TypeCheckMode } from '../index.ts';
 import { readProgram } from './program-text.ts';
 import { Progress } from './progress.ts';
@@ -7,10 +9,16 @@ import { renderJson, renderOutput, renderTroubles } from './render.ts';
 import { colorsFor, type Terminal } from './terminal.ts';
 import { loadTools } from './tools-module.ts';
 
+/** Most of one payload in a trace: whole results, so that a program can be replayed. */
+const TRACED_BYTES = 8 * 1024 * 1024;
+
 export interface RunOptions {
   readonly tools: string;
   readonly limit?: LimitOverrides;
   readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly trace?: string;
+  readonly payloads?: boolean;
   readonly isolation: 'thread' | 'inline';
   readonly typecheck: TypeCheckMode;
   readonly timeZone: string;
@@ -28,7 +36,18 @@ export async function run(file: string, options: RunOptions, terminal: Terminal)
   const progress = new Progress(stderr, colors);
   // Before the program is read: a wrong limit or tool should not wait for somebody who types the program.
   const { limit = {}, isolation, typecheck, timeZone, locale } = options;
-  const codeMode = createCodeMode({ tools, limits: limit, isolation, typecheck, timeZone, locale, observer: progress });
+  const trace = options.trace === undefined ? undefined : traceFile(resolve(cwd, options.trace));
+  const codeMode = createCodeMode({
+    tools,
+    limits: limit,
+    isolation,
+    typecheck,
+    timeZone,
+    locale,
+    observer: [...(options.quiet === true || options.json === true ? [] : [progress]), ...(trace === undefined ? [] : [trace])],
+    capture: trace !== undefined && options.payloads !== false,
+    captureBytes: TRACED_BYTES,
+  });
   try {
     const source = await readProgram(file, terminal);
     const result = await codeMode.run(source, { invocation: invocationOf(options), ...(signal === undefined ? {} : { signal }) });
@@ -39,6 +58,7 @@ export async function run(file: string, options: RunOptions, terminal: Terminal)
   } finally {
     progress.close();
     await codeMode.close();
+    trace?.close();
   }
 }
 

@@ -131,7 +131,7 @@ class OpenCodeMode implements CodeMode {
     const scheduler = await this.#open();
     const { collection, catalog, guest } = this.#fixed ?? (await build(this.#options.tools, run, this.#globals));
     const close = collection.closing();
-    const ended = this.#tellRun(run, 'run');
+    const ended = this.#tellRun(run, 'run', catalog);
     let result: RunResult;
     try {
       const program: ExecutionOptions = {
@@ -165,7 +165,7 @@ class OpenCodeMode implements CodeMode {
     const scheduler = await this.#open();
     const { collection, catalog: everything, guest: whole } = this.#fixed ?? (await build(this.#options.tools, run, this.#globals));
     const close = collection.closing();
-    const ended = this.#tellRun(run, 'session');
+    const ended = this.#tellRun(run, 'session', everything);
     let session: Session | undefined;
     try {
       const catalog = except.length === 0 ? everything : createCatalog(without(collection.tools, everything, except));
@@ -193,17 +193,24 @@ class OpenCodeMode implements CodeMode {
   }
 
   /** Tells of a run; what it gives tells of its end. */
-  #tellRun({ run }: RunHandle, mode: 'run' | 'session'): () => void {
+  #tellRun({ run }: RunHandle, mode: 'run' | 'session', catalog: Catalog): () => void {
     if (!this.#reporter.listens) return () => undefined;
     const began = performance.now();
     const { id: runId, invocation } = run;
     const { actorId, interface: from } = invocation;
+    const tools = this.#reporter.captures('source')
+      ? this.#reporter.capture(
+          'source',
+          catalog.entries.map(({ path }) => path),
+        )
+      : undefined;
     this.#reporter.tell({
       type: 'run-start',
       runId,
       mode,
       ...(actorId === undefined ? {} : { actorId }),
       ...(from === undefined ? {} : { interface: from }),
+      ...(tools === undefined ? {} : { tools }),
     });
     return () => this.#reporter.tell({ type: 'run-end', runId, mode, durationMs: performance.now() - began });
   }
