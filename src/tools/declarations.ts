@@ -35,6 +35,34 @@ export function signatureOf(entry: SignedEntry, length: number = SIGNATURE_LENGT
   return `${start}(${nameOf(inputSchema)}: ${briefly(inputSchema)}): Promise<${briefly(outputSchema)}>`;
 }
 
+/** What a catalog's declarations need of it. */
+export interface DeclaredCatalog {
+  readonly entries: readonly DeclaredEntry[];
+}
+
+export interface DeclarationsOptions {
+  /** About how many tokens the text may take, one for every four characters. Default: no bound. */
+  readonly budgetTokens?: number;
+  /** Names or paths of tools that stay as detailed as can be when others become shorter. */
+  readonly pinned?: readonly string[];
+}
+
+/** All tools as one `declare const tools: {…}`, said more and more briefly until it fits the budget. The same for the same input. */
+export function declarations(catalog: DeclaredCatalog, { budgetTokens = Number.POSITIVE_INFINITY }: DeclarationsOptions = {}): string {
+  const full = declare(catalog);
+  if (full.length / 4 <= budgetTokens) return full;
+  const names = catalog.entries.map(({ segments }) => `  // ${segments.join('.')}`).join('\n');
+  const listed = `declare const tools: {\n${names}\n};\n`;
+  if (listed.length / 4 <= budgetTokens) return listed;
+  return `declare const tools: {\n  // ${catalog.entries.length} tools: searchTools("…") finds them, describeTool(name) shows one.\n};\n`;
+}
+
+/** The full declaration of one tool, with the types that it needs. `outputHint` is the type of results that were seen. */
+export function declarationOf(entry: DeclaredEntry, { outputHint }: { readonly outputHint?: string } = {}): string {
+  const text = declare({ entries: [entry] });
+  return outputHint === undefined ? text : `${docComment(commentText(`Results looked like: ${outputHint}`), 0)}${text}`;
+}
+
 /** What a signature needs of a catalog's entry. */
 export interface SignedEntry {
   readonly segments: readonly string[];
