@@ -1,7 +1,7 @@
 // What a model is told of code mode, for the system prompt: how to write a program, and which tools there are, in as much detail as a
 // budget allows. Not here: how tools are declared (tools/declarations.ts).
 import type { Catalog } from '../tools/catalog.ts';
-import { declare, signatureOf } from '../tools/declarations.ts';
+import { declarations as declare, signatureOf } from '../tools/declarations.ts';
 
 /** Characters that the tools may take, some 6 000 tokens. */
 const BUDGET = 24_000;
