@@ -10,6 +10,9 @@ export {
   type WithArtifacts,
   withArtifacts,
 } from './artifacts/artifact.ts';
+export { type DirectoryStoreOptions, directoryStore } from './artifacts/directory.ts';
+export { type MemoryStoreOptions, memoryStore } from './artifacts/memory.ts';
+export type { ArtifactStore, StoredArtifact, StoreInput } from './artifacts/store.ts';
 export type { Policy, PolicyCall, PolicyDecision } from './broker/authorize.ts';
 export type { CallRecord } from './broker/broker.ts';
 export type { ShowError } from './broker/deliver.ts';
