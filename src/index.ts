@@ -45,3 +45,5 @@ export type { Binding, Invocation, Run } from './tools/binding.ts';
 export type { ToolProvider, ToolSource } from './tools/provider.ts';
 export type { JsonSchema } from './tools/schema.ts';
 export { defineTool, type Tool, type ToolAnnotations, type ToolContext, ToolError } from './tools/tool.ts';
+export { type WorkspaceToolsOptions, workspaceTools } from './workspace/tools.ts';
+export type { Workspace, WorkspaceOptions, WorkspacePath } from './workspace/workspace.ts';

@@ -419,6 +419,7 @@ class ExecutionBroker implements Broker {
       run: run.run,
       state: run.state,
       call: new CallFacts(call.id, call.path, programKey),
+      workspace: run.workspace,
       signal,
       log: (message, fields) => this.#tell(call, { type: 'log', message, ...(fields !== undefined && { fields }) }),
     };

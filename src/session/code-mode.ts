@@ -17,6 +17,7 @@ import { createRun, type RunHandle } from '../tools/binding.ts';
 import { type Catalog, createCatalog } from '../tools/catalog.ts';
 import { describe } from '../tools/json.ts';
 import { type Collection, collect, collectStatic, isStatic, type PlacedTool, type ToolSource } from '../tools/provider.ts';
+import { Workspaces } from '../workspace/open.ts';
 import { type ExecutionOptions, execute, type GuestCatalog } from './execution.ts';
 import { FUNCTION_NAMES, hostFunctions } from './functions.ts';
 import {
@@ -84,6 +85,7 @@ class OpenCodeMode implements CodeMode {
   readonly #running = new Set<Promise<unknown>>();
   readonly #sessions = new Set<Session>();
   readonly #types: TypeChecks;
+  readonly #workspaces: Workspaces | undefined;
   #scheduler: Promise<Scheduler> | undefined;
   #closed: Promise<void> | undefined;
 
@@ -97,6 +99,7 @@ class OpenCodeMode implements CodeMode {
     this.#locale = checkLocale(options.locale ?? 'en-US');
     this.#globals = checkGlobals(options.globals ?? {});
     this.#types = new TypeChecks(Object.keys(options.globals ?? {}));
+    this.#workspaces = options.workspace === undefined ? undefined : new Workspaces(options.workspace);
     if (isStatic(options.tools)) {
       const collection = collectStatic(options.tools);
       const catalog = createCatalog(collection.tools);
@@ -129,6 +132,7 @@ class OpenCodeMode implements CodeMode {
     const mode = this.#modeFor(options.typecheck);
     if (mode !== 'off') await this.#types.require();
     const scheduler = await this.#open();
+    await this.#openWorkspace(run);
     const { collection, catalog, guest } = this.#fixed ?? (await build(this.#options.tools, run, this.#globals));
     const close = collection.closing();
     const ended = this.#tellRun(run, 'run', catalog);
@@ -163,6 +167,7 @@ class OpenCodeMode implements CodeMode {
     const mode = this.#modeFor(options.typecheck);
     if (mode !== 'off') await this.#types.require();
     const scheduler = await this.#open();
+    await this.#openWorkspace(run);
     const { collection, catalog: everything, guest: whole } = this.#fixed ?? (await build(this.#options.tools, run, this.#globals));
     const close = collection.closing();
     const ended = this.#tellRun(run, 'session', everything);
@@ -232,6 +237,14 @@ class OpenCodeMode implements CodeMode {
     };
   }
 
+  /** Registered first, so that it is closed after everything that the run's tools registered. */
+  async #openWorkspace(run: RunHandle): Promise<void> {
+    const workspace = await this.#workspaces?.open();
+    if (workspace === undefined) return;
+    run.workspace = workspace;
+    run.run.register(() => workspace.close());
+  }
+
   #modeFor(mode: unknown): TypeCheckMode {
     return mode === undefined ? (this.#options.typecheck ?? 'off') : checkMode(mode);
   }
@@ -246,7 +259,7 @@ class OpenCodeMode implements CodeMode {
     this.#closed ??= (async () => {
       this.#closing.abort();
       await Promise.allSettled([...this.#running, ...[...this.#sessions].map((session) => session.close())]);
-      await Promise.all([this.#types.close(), this.#scheduler?.then((scheduler) => scheduler.close())]);
+      await Promise.all([this.#types.close(), this.#scheduler?.then((scheduler) => scheduler.close()), this.#workspaces?.close()]);
       await this.#reporter.settle(OBSERVERS_MS);
     })();
     return this.#closed;

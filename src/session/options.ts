@@ -10,6 +10,7 @@ import { nearest } from '../protocol/nearest.ts';
 import { encodeValue, type WireValue } from '../protocol/values.ts';
 import type { Invocation } from '../tools/binding.ts';
 import type { ToolSource } from '../tools/provider.ts';
+import type { WorkspaceOptions } from '../workspace/workspace.ts';
 
 export interface CodeModeOptions {
   /** Tools, providers, and arrays of them, nested as you like; `null`, `undefined` and `false` are left out. */
@@ -47,6 +48,8 @@ export interface CodeModeOptions {
    * tool has run; `warn` tells it beside the result. Needs the package `typescript` (5.9, 6 or 7). Default `off`.
    */
   readonly typecheck?: TypeCheckMode | undefined;
+  /** Files for the tools of a run, as `context.workspace` and for `workspaceTools()`. `{}` is a temporary directory per run. Default: none. */
+  readonly workspace?: WorkspaceOptions | undefined;
   /** Time zone of programs, an IANA name. Default `UTC`. */
   readonly timeZone?: string | undefined;
   /** Locale of programs, a BCP 47 tag. Default `en-US`. */
@@ -91,6 +94,7 @@ const OPTIONS = [
   'maxWorkers',
   'maxPrograms',
   'typecheck',
+  'workspace',
   'timeZone',
   'locale',
 ];

@@ -5,6 +5,7 @@ import type { FromSchema, JSONSchema } from 'json-schema-to-ts';
 import type { WithArtifacts } from '../artifacts/artifact.ts';
 import { CodeModeError, shorten } from '../protocol/errors.ts';
 import { nearest } from '../protocol/nearest.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 import type { Binding, Run } from './binding.ts';
 import { copyJson, describe } from './json.ts';
 import { type JsonSchema, type Schema, type SchemaLike, toSchema } from './schema.ts';
@@ -33,6 +34,8 @@ export interface ToolContext {
     /** The same if this call is ever repeated for the same program; for exactly-once writes. */
     readonly idempotencyKey: string;
   };
+  /** The files of the run; absent unless `createCodeMode` has the option `workspace`. */
+  readonly workspace?: Workspace | undefined;
   /** Aborted by `timeoutMs`, by the program's end and by the caller's signal. A reply after that is ignored. */
   readonly signal: AbortSignal;
   /** A line for the observer (event `log`). The program does not see it. */

@@ -69,6 +69,37 @@ export class Root {
     return `/proc/self/fd/${this.#descriptor}/${name}`;
   }
 
+  /**
+   * Opens a directory in this one; a link is not followed. Without `/proc` it is opened by its path and looked at again afterwards: whoever swaps
+   * directories for links and back, faster than that and three times in the right order, is not noticed there.
+   */
+  async enter(name: string): Promise<Root> {
+    const directory = join(this.directory, name);
+    if (process.platform === 'win32') {
+      const child = new Root(directory, identityOf(await directoryStat(directory)), undefined, false);
+      await child.verify();
+      return child;
+    }
+    const descriptor = await openDescriptor(this.at(name), DIRECTORY_FLAGS);
+    try {
+      const identity = identityOf(await statDescriptor(descriptor, { bigint: true }));
+      const child = new Root(directory, identity, descriptor, this.byDescriptor);
+      await child.verify();
+      return child;
+    } catch (error) {
+      await closeDescriptor(descriptor);
+      throw error;
+    }
+  }
+
+  /** Where this directory is reached by its path: rejects unless the path has no link in it and leads here. Spelled otherwise is not there. */
+  async verify(): Promise<void> {
+    if (this.byDescriptor) return;
+    const real = await realpath(this.directory);
+    if (real !== this.directory && real.normalize() !== this.directory.normalize()) throw new RootLost('replaced');
+    await this.check();
+  }
+
   /** Rejects with `RootLost` unless the path still leads to this directory. */
   async check(): Promise<void> {
     let found: Identity;
@@ -89,7 +120,7 @@ export class Root {
 }
 
 /** Opens a directory and nothing that only leads to one. */
-export const DIRECTORY_FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
+const DIRECTORY_FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
 /** Opens a file to be read; no link, and without waiting for a writer when it is a pipe. */
 export const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
