@@ -139,7 +139,7 @@ export async function remove(target: Target, quota: Quota): Promise<{ readonly b
 }
 
 /** The whole of a file that has at most `maxBytes`. */
-export function readWhole(folder: Root, name: string, target: Target, maxBytes: number): Promise<Uint8Array> {
+function readWhole(folder: Root, name: string, target: Target, maxBytes: number): Promise<Uint8Array> {
   return readIn(folder, name, target, async (file, { size }) => {
     if (size > BigInt(maxBytes)) throw tooLarge(target, Number(size), maxBytes);
     return readBytes(file, 0, Number(size));

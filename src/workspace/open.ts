@@ -15,7 +15,7 @@ import { isSpellable, readPath, shown } from './spelling.ts';
 import type { Workspace, WorkspaceOptions } from './workspace.ts';
 
 /** The largest file that `read` gives out and `write` takes. */
-export const MAX_FILE_BYTES = 64 * 1024 * 1024;
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** A directory as it was given, once it is known to be one. */
 interface Given {
@@ -37,23 +37,23 @@ export class Workspaces {
     this.#limits = { maxBytes: maxBytes ?? DEFAULT_BYTES, maxFiles: maxFiles ?? DEFAULT_FILES };
   }
 
-  /** A workspace for one run; close it when the run ends. Rejects with `workspace_failed` when there is none to be had. */
+  /** A workspace for one run; close it when the run ends. Rejects with `store_failed` when there is none to be had. */
   async open(): Promise<RunWorkspace> {
-    const opened: Root[] = [];
     try {
       this.#shared ??= this.#openShared();
-      const shared = await this.#shared;
+      const shared = await this.#shared.catch((error: unknown) => {
+        // Whoever comes later tries again.
+        this.#shared = undefined;
+        throw error;
+      });
       const quota = new Quota(this.#limits);
       const own = shared.find(({ name }) => name === undefined);
       if (own !== undefined) return new RunWorkspace({ own, shared, quota, remove: undefined });
       const { path, cleanup } = await dir({ prefix: 'callgate-workspace', mode: 0o700, unsafeCleanup: true });
       const root = await Root.open(path);
-      opened.push(root);
       const temporary: Place = { name: undefined, root, writable: true, writing: new Turns(1) };
       return new RunWorkspace({ own: temporary, shared, quota, remove: cleanup });
     } catch (cause) {
-      this.#shared = undefined;
-      for (const root of opened) await root.close();
       throw new CodeModeError('store_failed', 'The workspace of a run could not be opened; `cause` says why.', { cause });
     }
   }
@@ -65,10 +65,15 @@ export class Workspaces {
 
   async #openShared(): Promise<readonly Place[]> {
     const places: Place[] = [];
-    for (const { name, directory, writable } of this.#given) {
-      places.push({ name, root: await Root.open(directory), writable, writing: new Turns(1) });
+    try {
+      for (const { name, directory, writable } of this.#given) {
+        places.push({ name, root: await Root.open(directory), writable, writing: new Turns(1) });
+      }
+      return places;
+    } catch (error) {
+      for (const { root } of places) await root.close();
+      throw error;
     }
-    return places;
   }
 }
 

@@ -21,7 +21,7 @@ export interface Query {
   readonly context: number;
 }
 
-export interface Match {
+interface Match {
   readonly path: string;
   readonly line: number;
   readonly column: number;

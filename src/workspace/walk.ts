@@ -16,7 +16,7 @@ export interface Entry {
 }
 
 /** `link`: a symbolic link, or a file that has a second name; neither is opened. `other`: a pipe, a socket, a device. */
-export type EntryType = 'file' | 'directory' | 'link' | 'other';
+type EntryType = 'file' | 'directory' | 'link' | 'other';
 
 /** What was left out on the way. */
 export interface Omissions {
