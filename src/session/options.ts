@@ -10,6 +10,7 @@ import { nearest } from '../protocol/nearest.ts';
 import { encodeValue, type WireValue } from '../protocol/values.ts';
 import type { Invocation } from '../tools/binding.ts';
 import type { ToolSource } from '../tools/provider.ts';
+import { type ArtifactsOptions, checkArtifacts } from './artifacts.ts';
 
 export interface CodeModeOptions {
   /** Tools, providers, and arrays of them, nested as you like; `null`, `undefined` and `false` are left out. */
@@ -18,6 +19,8 @@ export interface CodeModeOptions {
   readonly policy?: Policy | undefined;
   /** Overrides of the default limits, key by key. */
   readonly limits?: LimitOverrides | undefined;
+  /** Where files of tools and programs are kept, what fetches deferred ones, and how much a run may keep. Default: in memory. */
+  readonly artifacts?: ArtifactsOptions | undefined;
   /** What runs the guest. Default `quickjs`. */
   readonly engine?: 'quickjs' | undefined;
   /** Where the guest runs: `thread` (default), or `inline`, which blocks the host and promises no safety: for tests and measuring. */
@@ -76,6 +79,7 @@ export interface SessionOptions extends RunOptions {
 
 const OPTIONS = [
   'tools',
+  'artifacts',
   'policy',
   'limits',
   'engine',
@@ -103,6 +107,7 @@ export function checkOptions(options: CodeModeOptions): CodeModeOptions {
   if (!Object.hasOwn(options, 'tools'))
     throw new CodeModeError('option_invalid', 'createCodeMode() needs `tools`: a tool, a provider or an array of them.');
   const { policy, engine, isolation, observer, showError, typecheck } = options;
+  checkArtifacts(options.artifacts);
   if (typecheck !== undefined) checkMode(typecheck);
   if (policy !== undefined && typeof policy !== 'function')
     throw new CodeModeError('option_invalid', '`policy` should be a function that answers "allow" or { deny: reason }.');
@@ -236,6 +241,10 @@ const RESERVED: ReadonlySet<string> = new Set([
   'exit',
   'store',
   'load',
+  'artifacts',
+  'readArtifact',
+  'saveArtifact',
+  'createArtifact',
   'console',
   'globalThis',
   '__proto__',
