@@ -18,6 +18,7 @@ import { type Catalog, createCatalog } from '../tools/catalog.ts';
 import { describe } from '../tools/json.ts';
 import { type Collection, collect, collectStatic, isStatic, type PlacedTool, type ToolSource } from '../tools/provider.ts';
 import { Workspaces } from '../workspace/open.ts';
+import { Artifacts } from './artifacts.ts';
 import { type ExecutionOptions, execute, type GuestCatalog } from './execution.ts';
 import { FUNCTION_NAMES, hostFunctions } from './functions.ts';
 import {
@@ -86,13 +87,15 @@ class OpenCodeMode implements CodeMode {
   readonly #sessions = new Set<Session>();
   readonly #types: TypeChecks;
   readonly #workspaces: Workspaces | undefined;
+  readonly #artifacts: Artifacts;
   #scheduler: Promise<Scheduler> | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(options: CodeModeOptions) {
     this.#options = options;
-    this.#limits = resolveLimits(options.limits);
+    this.#limits = resolveLimits(options.artifacts?.limits, options.limits);
     this.#reporter = new Reporter({ ...options, observers: observersOf(options.observer) });
+    this.#artifacts = new Artifacts(options.artifacts ?? {}, (fact) => this.#reporter.tell(fact));
     // As many listeners as programs run.
     setMaxListeners(0, this.#closing.signal);
     this.#timeZone = checkTimeZone(options.timeZone ?? 'UTC');
@@ -134,6 +137,7 @@ class OpenCodeMode implements CodeMode {
     const scheduler = await this.#open();
     await this.#openWorkspace(run);
     const { collection, catalog, guest } = this.#fixed ?? (await build(this.#options.tools, run, this.#globals));
+    const shelf = this.#artifacts.shelfFor(run.run);
     const close = collection.closing();
     const ended = this.#tellRun(run, 'run', catalog);
     let result: RunResult;
@@ -146,12 +150,14 @@ class OpenCodeMode implements CodeMode {
         run,
         limits,
         ...this.#shared(scheduler),
+        shelf,
         typecheck: this.#types.for(catalog, mode),
         lifetime: 'wallMs',
         signal: signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]),
       };
       result = await this.#reporter.around({ name: 'run', runId: run.run.id }, () => execute(program).result);
     } finally {
+      await shelf.close();
       await closeBoth(() => run.close(), close).finally(ended);
     }
     return result;
@@ -169,6 +175,7 @@ class OpenCodeMode implements CodeMode {
     const scheduler = await this.#open();
     await this.#openWorkspace(run);
     const { collection, catalog: everything, guest: whole } = this.#fixed ?? (await build(this.#options.tools, run, this.#globals));
+    const shelf = this.#artifacts.shelfFor(run.run);
     const close = collection.closing();
     const ended = this.#tellRun(run, 'session', everything);
     let session: Session | undefined;
@@ -181,9 +188,10 @@ class OpenCodeMode implements CodeMode {
         everything,
         limits,
         signal,
-        execution: { ...this.#shared(scheduler), guest, typecheck: this.#types.for(catalog, mode) },
+        execution: { ...this.#shared(scheduler), shelf, guest, typecheck: this.#types.for(catalog, mode) },
         release: async () => {
           if (session !== undefined) this.#sessions.delete(session);
+          await shelf.close();
           await closeBoth(() => run.close(), close).finally(ended);
         },
       });
@@ -260,6 +268,7 @@ class OpenCodeMode implements CodeMode {
       this.#closing.abort();
       await Promise.allSettled([...this.#running, ...[...this.#sessions].map((session) => session.close())]);
       await Promise.all([this.#types.close(), this.#scheduler?.then((scheduler) => scheduler.close()), this.#workspaces?.close()]);
+      await this.#artifacts.close();
       await this.#reporter.settle(OBSERVERS_MS);
     })();
     return this.#closed;

@@ -11,6 +11,7 @@ import { encodeValue, type WireValue } from '../protocol/values.ts';
 import type { Invocation } from '../tools/binding.ts';
 import type { ToolSource } from '../tools/provider.ts';
 import type { WorkspaceOptions } from '../workspace/workspace.ts';
+import { type ArtifactsOptions, checkArtifacts } from './artifacts.ts';
 
 export interface CodeModeOptions {
   /** Tools, providers, and arrays of them, nested as you like; `null`, `undefined` and `false` are left out. */
@@ -19,6 +20,8 @@ export interface CodeModeOptions {
   readonly policy?: Policy | undefined;
   /** Overrides of the default limits, key by key. */
   readonly limits?: LimitOverrides | undefined;
+  /** Where files of tools and programs are kept, what fetches deferred ones, and how much a run may keep. Default: in memory. */
+  readonly artifacts?: ArtifactsOptions | undefined;
   /** What runs the guest. Default `quickjs`. */
   readonly engine?: 'quickjs' | undefined;
   /** Where the guest runs: `thread` (default), or `inline`, which blocks the host and promises no safety: for tests and measuring. */
@@ -79,6 +82,7 @@ export interface SessionOptions extends RunOptions {
 
 const OPTIONS = [
   'tools',
+  'artifacts',
   'policy',
   'limits',
   'engine',
@@ -107,6 +111,7 @@ export function checkOptions(options: CodeModeOptions): CodeModeOptions {
   if (!Object.hasOwn(options, 'tools'))
     throw new CodeModeError('option_invalid', 'createCodeMode() needs `tools`: a tool, a provider or an array of them.');
   const { policy, engine, isolation, observer, showError, typecheck } = options;
+  checkArtifacts(options.artifacts);
   if (typecheck !== undefined) checkMode(typecheck);
   if (policy !== undefined && typeof policy !== 'function')
     throw new CodeModeError('option_invalid', '`policy` should be a function that answers "allow" or { deny: reason }.');
@@ -240,6 +245,10 @@ const RESERVED: ReadonlySet<string> = new Set([
   'exit',
   'store',
   'load',
+  'artifacts',
+  'readArtifact',
+  'saveArtifact',
+  'createArtifact',
   'console',
   'globalThis',
   '__proto__',

@@ -2,11 +2,11 @@
 // tools itself, under the same checks. Not here: what happens inside one program (execution.ts), how an SDK names this.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
+import type { KeptArtifact } from '../artifacts/kept.ts';
 import { type Broker, createBroker } from '../broker/broker.ts';
 import { CodeModeError } from '../protocol/errors.ts';
 import { type LimitOverrides, type Limits, resolveLimits } from '../protocol/limits.ts';
 import { nearest } from '../protocol/nearest.ts';
-import { toJson } from '../protocol/values.ts';
 import type { RunHandle } from '../tools/binding.ts';
 import type { Catalog } from '../tools/catalog.ts';
 import { describe } from '../tools/json.ts';
@@ -14,8 +14,9 @@ import { type ControlTool, controlTools } from './control-tools.ts';
 import { type Execution, type ExecutionOptions, execute, type SessionStore } from './execution.ts';
 import { instructionsFor } from './instructions.ts';
 import type { Observation, ObserveOptions } from './observation.ts';
+import { keepValue, PREVIEW_BYTES, THRESHOLD_BYTES, type WholeValue } from './oversized.ts';
 import type { RunResult } from './result.ts';
-import { bytesOf, shortenJson, shortenText } from './shorten.ts';
+import { bytesOf, shortenJson, shortenText, toShownJson } from './shorten.ts';
 
 export interface ExecOptions extends ObserveOptions {
   /** Overrides of limits for this program, key by key. */
@@ -31,8 +32,13 @@ export interface Session {
   wait(options?: ObserveOptions): Promise<Observation>;
   /** Ends the program that runs. Throws `call_refused` when there is none. */
   stop(options?: ObserveOptions): Promise<Observation>;
-  /** The same call, made by the conversation: same checks, limits, locks and events. Rejects with a `CodeModeError` of the failure's code. */
+  /**
+   * The same call, made by the conversation: same checks, limits, locks and events. Gives the value; files beside it come with the next
+   * observation. Rejects with a `CodeModeError` of the failure's code.
+   */
   callTool(name: string, input?: unknown): Promise<unknown>;
+  /** What no observation has told yet: files of the conversation's own calls, for a conversation that runs no program after them. */
+  takeArtifacts(): readonly KeptArtifact[];
   /** `exec`, `wait` and `stop` as neutral tool specifications for any SDK. */
   controlTools(): readonly ControlTool[];
   /** For the system prompt: what code mode is and which tools there are. */
@@ -64,6 +70,8 @@ const inside = new AsyncLocalStorage<readonly OpenSession[]>();
 interface Program {
   readonly number: number;
   readonly execution: Execution;
+  readonly id: string;
+  readonly limits: Limits;
   result: RunResult | undefined;
 }
 
@@ -87,6 +95,7 @@ export class OpenSession implements Session {
       catalog: everything,
       run,
       limits,
+      shelf: execution.shelf,
       policy: execution.policy,
       hooks: execution.hooks,
       reporter: execution.reporter,
@@ -130,13 +139,16 @@ export class OpenSession implements Session {
         );
       }
       // It ended while nobody watched: its end is told beside the next program's.
-      const previous = before === undefined ? undefined : this.#look(before, watching.bytes);
+      const previous = before === undefined ? undefined : await this.#look(before, watching.bytes);
+      const id = randomUUID();
       const program: Program = {
+        id,
+        limits,
         number: ++this.#programs,
         execution: inside.run([...(inside.getStore() ?? []), this], () =>
           execute({
             ...execution,
-            id: randomUUID(),
+            id,
             number: this.#programs,
             source,
             run,
@@ -199,6 +211,10 @@ export class OpenSession implements Session {
     if (delivery.ok) return delivery.value;
     const { code, message, details } = delivery.failure;
     throw new CodeModeError(code as CodeModeError['code'], message, details === undefined ? {} : { details: { details } });
+  }
+
+  takeArtifacts(): readonly KeptArtifact[] {
+    return this.#parts.execution.shelf.take();
   }
 
   controlTools(): readonly ControlTool[] {
@@ -271,31 +287,42 @@ export class OpenSession implements Session {
     return this.#look(program, bytes);
   }
 
-  #look(program: Program, bytes: number): Observation {
+  async #look(program: Program, bytes: number): Promise<Observation> {
     const { number, execution, result } = program;
-    const { output, ...increment } = execution.take();
     if (result === undefined) {
+      const { output, ...increment } = execution.take();
       const text = shortenText(output, bytes);
       return { status: 'still_working', program: number, output: text.kept, ...increment, ...note([text.left && `output: ${text.left}`]) };
     }
     this.#active = undefined;
+    const shown = result.status === 'completed' && result.value !== undefined ? toShownJson(result.value) : undefined;
+    const size = shown === undefined ? 0 : Buffer.byteLength(JSON.stringify(shown));
+    // Too big to be told, and big enough to be worth keeping: before anything is taken, so that the file goes with this observation.
+    const isOversized = size > THRESHOLD_BYTES && size > bytes;
+    const whole = isOversized ? await this.#keepValue(program, result) : undefined;
+    const { output, ...increment } = execution.take();
     const base = { program: number, ...increment, usage: result.usage };
     if (result.status !== 'completed') {
       const text = shortenText(output, bytes);
       return { status: result.status, ...base, output: text.kept, error: result.error, ...note([text.left && `output: ${text.left}`]) };
     }
     // The value is what the program was for: it gets what it needs, up to three quarters, and the output the rest.
-    const json = result.value === undefined ? undefined : toJson(result.value);
-    const value = json === undefined ? undefined : shortenJson(json, Math.max(Math.floor(bytes * 0.75), bytes - Buffer.byteLength(output)));
+    const room = Math.max(Math.floor(bytes * 0.75), bytes - Buffer.byteLength(output));
+    const value = shown === undefined ? undefined : shortenJson(shown, whole === undefined ? room : Math.min(room, PREVIEW_BYTES));
     const used = value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value.kept));
     const text = shortenText(output, Math.max(0, bytes - used));
+    const left = note([value?.left && `value: ${value.left}`, text.left && `output: ${text.left}`]);
     return {
       status: 'completed',
       ...base,
       output: text.kept,
       ...(value === undefined ? {} : { value: value.kept }),
-      ...note([value?.left && `value: ${value.left}`, text.left && `output: ${text.left}`]),
+      ...(whole === undefined ? left : { shortened: `${whole.note}${left.shortened === undefined ? '' : ` ${left.shortened}`}` }),
     };
+  }
+
+  #keepValue({ id, number, limits }: Program, { value }: RunResult): Promise<WholeValue> {
+    return keepValue(value, { shelf: this.#parts.execution.shelf, limits, executionId: id, program: number });
   }
 }
 

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import { openDesk } from '../../examples/support-desk/database.mjs';
 import { seedData } from '../../examples/support-desk/seed.mjs';
 import deskTools from '../../examples/support-desk/tools.mjs';
-import { createCodeMode, type Tool, type ToolContext } from '../../src/index.ts';
+import { createCodeMode, type RunArtifacts, type Tool, type ToolContext } from '../../src/index.ts';
 
 const PROGRAM = readFileSync(new URL('../../examples/support-desk/late-parcels.ts', import.meta.url), 'utf8');
 const tools = deskTools as readonly Tool[];
@@ -15,6 +15,14 @@ const closers: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
+
+/** The desk looks at no artifacts. */
+const NONE: RunArtifacts = {
+  list: () => [],
+  get: () => {
+    throw new Error('There are none.');
+  },
+};
 
 /** A run of the desk, without code mode around it: calls one tool after the other. */
 function desk(actorId?: string) {
@@ -33,7 +41,7 @@ function desk(actorId?: string) {
     const tool = tools.find((candidate) => candidate.name === name);
     if (tool === undefined) throw new Error(`The desk has no tool ${name}.`);
     const call = { id: `call-${calls}`, path: name, idempotencyKey };
-    const answer = await tool.execute(input, { run, state: {}, call, signal: new AbortController().signal, log() {} });
+    const answer = await tool.execute(input, { run, state: {}, call, signal: new AbortController().signal, artifacts: NONE, log() {} });
     if (tool.output !== undefined) expect(await tool.output.parse(answer)).toMatchObject({ ok: true });
     return answer as Record<string, unknown>;
   };
