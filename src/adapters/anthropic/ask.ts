@@ -16,7 +16,7 @@ import { CodeModeError, type Session } from '../../index.ts';
 import { checkKeys, checkSignal } from '../../session/options.ts';
 import { adviseDirectCall } from '../model-tools.ts';
 import { errorText } from './content.ts';
-import { isContainerGone, isTransient } from './failures.ts';
+import { isContainerGone, isTransient, wordsOf } from './failures.ts';
 import { continued, isDirect, record, textIn, toolUses, unanswered, withoutLostProgram } from './history.ts';
 import { programmaticTools } from './programmatic.ts';
 import { Repetition } from './repetition.ts';
@@ -311,8 +311,7 @@ class Request {
       this.#count(stream.currentMessage);
       this.#checkAbort();
       if (await this.#recovers(error, { began: stream.response != null, said })) return undefined;
-      const message = error instanceof Error ? error.message : String(error);
-      throw this.#error('request_failed', `The request to the model failed: ${message}`, error);
+      throw this.#error('request_failed', `The request to the model failed: ${wordsOf(error)}`, error);
     }
   }
 

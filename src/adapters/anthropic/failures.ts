@@ -20,6 +20,20 @@ export function isContainerGone(error: unknown): boolean {
   );
 }
 
-function fieldsOf(error: unknown): { readonly status?: unknown; readonly type?: unknown; readonly message?: unknown } {
+/** What a person is told of it: the API's own words where there are some, not the whole body of its answer. */
+export function wordsOf(error: unknown): string {
+  const { status, apiMessage, message } = fieldsOf(error);
+  if (typeof apiMessage === 'string') return `${typeof status === 'number' ? `${status} ` : ''}${apiMessage}`;
+  return typeof message === 'string' ? message : String(error);
+}
+
+interface Fields {
+  readonly status?: unknown;
+  readonly type?: unknown;
+  readonly apiMessage?: unknown;
+  readonly message?: unknown;
+}
+
+function fieldsOf(error: unknown): Fields {
   return typeof error === 'object' && error !== null ? error : {};
 }

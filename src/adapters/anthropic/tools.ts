@@ -3,7 +3,7 @@
 import type { BetaRunnableTool, BetaToolRunContext } from '@anthropic-ai/sdk/lib/tools/BetaRunnableTool';
 import type { Session } from '../../index.ts';
 import { type ModelTool, modelTools } from '../model-tools.ts';
-import { type ResultContent, toContent } from './content.ts';
+import { errorText, type ResultContent, toContent } from './content.ts';
 
 /**
  * `exec`, `wait` and `stop`, and the tools that `except` keeps, for a tool runner. Give the model `session.instructions` as part of the
@@ -33,8 +33,9 @@ function toRunnable({ name, description, inputSchema, execute }: ModelTool): Bet
 
 /** Throws what a tool runner shows with `is_error`. Its class is loaded when it is needed: the SDK is an optional peer. */
 export async function failing(content: ResultContent): Promise<never> {
-  const { ToolError } = await import('@anthropic-ai/sdk/lib/tools/ToolError');
-  throw new ToolError(content);
+  const sdk = await import('@anthropic-ai/sdk/lib/tools/ToolError').catch(() => undefined);
+  // An SDK that this package cannot see makes a text of any other error: the blocks are lost, the sentence is not.
+  throw sdk === undefined ? new Error(errorText(content)) : new sdk.ToolError(content);
 }
 
 /**
