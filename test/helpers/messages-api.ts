@@ -19,8 +19,14 @@ export interface Message {
 export interface SentRequest {
   readonly headers: IncomingHttpHeaders;
   readonly body: Json & { readonly messages: Message[]; readonly tools?: Block[]; readonly system?: string; readonly container?: string };
+  /** The whole conversation, also of a request on a thread, which holds only what is new. */
+  readonly conversation: readonly Message[];
   /** The bytes as they came. */
   readonly text: string;
+  /** From 1, in the order in which requests came. */
+  readonly number: number;
+  /** Keeps the reply for requests that continue its thread. */
+  remember(id: string, content: readonly Block[]): void;
   /** When it came, in `performance.now()` milliseconds. */
   readonly at: number;
 }
@@ -41,6 +47,7 @@ export interface MessagesApi {
 /** Opens a server that answers with the steps in turn; a function decides for each request anew. */
 export async function openMessagesApi(script: readonly Step[] | ((request: SentRequest, index: number) => Step)): Promise<MessagesApi> {
   const requests: SentRequest[] = [];
+  const threads = new Map<string, readonly Message[]>();
   let open = 0;
   const server = createServer((incoming, response) => {
     open += 1;
@@ -50,11 +57,17 @@ export async function openMessagesApi(script: readonly Step[] | ((request: SentR
     incoming.on('end', () => {
       const bytes = Buffer.concat(chunks);
       const text = (incoming.headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes).toString('utf8');
+      const body = JSON.parse(text) as SentRequest['body'];
+      const before = (body['thread'] as { previous_message_id?: string } | undefined)?.previous_message_id;
+      const conversation = [...(before === undefined ? [] : (threads.get(before) ?? [])), ...body.messages];
       const request: SentRequest = {
         headers: incoming.headers,
-        body: JSON.parse(text) as SentRequest['body'],
+        body,
+        conversation,
         text,
         at: performance.now(),
+        number: requests.length + 1,
+        remember: (id, content) => threads.set(id, [...conversation, { role: 'assistant', content: [...content] }]),
       };
       const index = requests.push(request) - 1;
       const problem = problemOf(request);
@@ -111,6 +124,14 @@ export const replyWith =
   (response, request) =>
     play(response, request, facts);
 
+/** Holds a step back until something is so. */
+export const once =
+  (condition: () => boolean, step: Step): Step =>
+  async (response, request) => {
+    while (!condition() && !response.destroyed) await new Promise((resolve) => setTimeout(resolve, 5));
+    await step(response, request);
+  };
+
 /** Refuses a request. */
 export const fail =
   (status: number, type: string, message: string, headers: Record<string, string> = {}): Step =>
@@ -141,16 +162,16 @@ export const hang =
   (response, request) =>
     play(response, request, facts, events);
 
-let made = 0;
-
 async function play(response: ServerResponse, request: SentRequest, facts: Reply, most = Number.POSITIVE_INFINITY): Promise<void> {
   const { content, usage = {}, container, details, cutInput, delayMs } = facts;
   const calls = content.some(({ type }) => type === 'tool_use');
   const stop = facts.stop ?? (calls ? 'tool_use' : 'end_turn');
-  made += 1;
-  const piece = pieces(made);
+  const { number } = request;
+  const id = `msg_${number}`;
+  request.remember(id, content);
+  const piece = pieces(number);
   const message = {
-    id: `msg_${made}`,
+    id,
     type: 'message',
     role: 'assistant',
     model: 'claude-test',
@@ -162,7 +183,7 @@ async function play(response: ServerResponse, request: SentRequest, facts: Reply
     usage: { input_tokens: 10, output_tokens: 1, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, ...usage },
   };
   if (request.body['stream'] !== true) {
-    response.writeHead(200, { 'content-type': 'application/json', 'request-id': `req_${made}` });
+    response.writeHead(200, { 'content-type': 'application/json', 'request-id': `req_${number}` });
     response.end(JSON.stringify({ ...message, content, stop_reason: stop, stop_details: details ?? null, container: container ?? null }));
     return;
   }
@@ -188,10 +209,10 @@ async function play(response: ServerResponse, request: SentRequest, facts: Reply
   });
   events.push({ type: 'message_stop' });
 
-  response.writeHead(200, { 'content-type': 'text/event-stream', 'request-id': `req_${made}` });
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'request-id': `req_${number}` });
   const bytes = Buffer.from(events.slice(0, most).map(sse).join(''));
   // Chunks that end in the middle of lines and of characters.
-  for (let at = 0, size = 1; at < bytes.length; at += size, size = ((size * 7 + made) % 1_009) + 1) {
+  for (let at = 0, size = 1; at < bytes.length; at += size, size = ((size * 7 + number) % 1_009) + 1) {
     if (response.destroyed) return;
     if (delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, delayMs));
     response.write(bytes.subarray(at, at + size));
@@ -218,9 +239,9 @@ function pieces(seed: number): (value: string) => string[] {
 }
 
 /** What the API would refuse in a request. */
-function problemOf({ headers, body }: SentRequest): string | undefined {
+function problemOf({ headers, body, conversation: messages }: SentRequest): string | undefined {
   if (headers.authorization !== 'Bearer test-key' && headers['x-api-key'] !== 'test-key') return 'invalid API key';
-  const { messages, tools = [] } = body;
+  const { tools = [] } = body;
   const names = tools.flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
   const strange = names.find((name) => !/^[a-zA-Z0-9_-]{1,128}$/.test(name));
   if (strange !== undefined) return `tools: ${strange} is no name`;

@@ -10,6 +10,7 @@ import {
   hang,
   type Message,
   type MessagesApi,
+  once,
   openMessagesApi,
   reply,
   replyWith,
@@ -512,7 +513,7 @@ describe('cancelling', () => {
     const controller = new AbortController();
     const { session, ask } = await playing([
       reply(exec('toolu_1', 'await tools.slow(); return 1', { observe_ms: 50 })),
-      hang({ content: [text('It goes on.')] }, 5),
+      once(() => made.includes('slow'), hang({ content: [text('It goes on.')] }, 5)),
     ]);
     const error = await failureOf(ask({ signal: controller.signal, onText: () => controller.abort() }));
     expect(error.messages.at(-1)?.content).toEqual([expect.objectContaining({ content: expect.stringContaining('still_working') })]);

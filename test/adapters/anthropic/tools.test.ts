@@ -11,6 +11,7 @@ import {
   hang,
   type Message,
   type MessagesApi,
+  once,
   openMessagesApi,
   reply,
   replyWith,
@@ -110,16 +111,20 @@ describe('on a tool runner', () => {
     ]);
   });
 
-  test('with threads, too', async () => {
+  test('on a thread, which sends only what is new, the calls are answered too', async () => {
     const { api, params } = await opened([reply(exec('toolu_1', 'return 2')), reply(text('Done.'))]);
-    const runner = api.client().beta.messages.toolRunner({ ...params, stream: true });
-    // This API holds no threads, and its check of the conversation says so; the first request is whole.
-    await runner.runUntilDone().catch(() => undefined);
-    expect(api.requests[0]?.body['thread']).toEqual({ type: 'create' });
-    expect(api.requests[1]?.body['thread']).toMatchObject({ type: 'continue' });
+    await api
+      .client()
+      .beta.messages.toolRunner({ ...params, stream: true })
+      .runUntilDone();
+    expect(api.requests.map(({ body }) => body['thread'])).toEqual([
+      { type: 'create' },
+      { type: 'continue', previous_message_id: 'msg_1' },
+    ]);
     expect(api.requests[1]?.body.messages).toEqual([
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: '2' }] },
     ]);
+    expect(api.requests[1]?.conversation).toHaveLength(3);
   });
 
   test('that is aborted ends the program and its calls', async () => {
@@ -138,12 +143,15 @@ describe('on a tool runner', () => {
 
   test('that is aborted while the model speaks ends the program that was left running', async () => {
     const controller = new AbortController();
-    const { api, session, params } = await opened([reply(exec('toolu_1', 'await tools.slow()', { observe_ms: 30 })), hang()]);
+    const { api, session, params } = await opened([
+      reply(exec('toolu_1', 'await tools.slow()', { observe_ms: 30 })),
+      once(() => made.includes('slow'), hang()),
+    ]);
     const running = api
       .client()
       .beta.messages.toolRunner({ ...params, stream: true, thread: false }, { signal: controller.signal })
       .runUntilDone();
-    while (api.requests.length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+    while (api.requests.length < 2 || !made.includes('slow')) await new Promise((resolve) => setTimeout(resolve, 10));
     controller.abort();
     await expect(running).rejects.toThrow();
     expect(await session.wait()).toMatchObject({ status: 'terminated' });
