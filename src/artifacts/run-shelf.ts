@@ -114,6 +114,14 @@ export class RunShelf {
     return taken.map(({ artifact }) => artifact);
   }
 
+  /** Hands over some of them out of their turn; those that were taken before are left out. */
+  takeOnly(artifacts: readonly KeptArtifact[]): readonly KeptArtifact[] {
+    const wanted = new Set(artifacts);
+    const taken = this.#untaken.filter(({ artifact }) => wanted.has(artifact)).map(({ artifact }) => artifact);
+    this.#untaken = this.#untaken.filter(({ artifact }) => !wanted.has(artifact));
+    return taken;
+  }
+
   /** Keeps what a tool gave beside its value: all of it or none. Never rejects: the tool has done its work, whatever becomes of its files. */
   async keep(
     artifacts: readonly Artifact[],

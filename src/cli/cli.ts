@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { CodeModeError, type ErrorCode } from '../index.ts';
+import type { ConversationOptions } from './conversation.ts';
 import { printable } from './printable.ts';
 import { type RunOptions, run } from './run.ts';
 import type { Terminal } from './terminal.ts';
@@ -46,7 +47,7 @@ function callgate(terminal: Terminal, done: (isOk: boolean) => void): Command {
     .description('Runs programs written by language models in a sealed guest; every tool call is checked on the host.')
     .version(version(), '-V, --version', 'print the version')
     .exitOverride()
-    .showHelpAfterError('(callgate run --help lists what can be asked)')
+    .showHelpAfterError('(callgate --help lists the commands, callgate <command> --help its options)')
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(printable(text)),
@@ -84,8 +85,52 @@ function callgate(terminal: Terminal, done: (isOk: boolean) => void): Command {
     .argument('<file>', 'a file that run --trace wrote')
     .option('--program <number>', 'only this one of its programs, from 1', wholeNumber)
     .action(async (file: string, options: ReplayOptions) => done(await replayFile(file, options, terminal)));
+  addModelCommands(command, terminal, done);
   return command;
 }
+
+/** The model that answers when no other is asked for. */
+const MODEL = 'claude-sonnet-5-5';
+
+/** The commands that talk to a model. Their files are loaded when they are used. */
+function addModelCommands(program: Command, terminal: Terminal, done: (isOk: boolean) => void): void {
+  const withOptions = (command: Command): Command =>
+    command
+      .requiredOption('--tools <module>', 'path or package whose default export is the tools')
+      .option('--model <name>', 'the model that is asked', MODEL)
+      .option('--system <text>', 'a system prompt, before what the model is told of code mode')
+      .option('--max-turns <number>', 'most replies of the model for one question', wholeNumber, 100)
+      .option('--max-tokens <number>', 'most tokens of one reply', wholeNumber, 8192)
+      .option('--limit <name=value>', 'override one limit, for example calls=50; may be repeated', collectLimit)
+      .addOption(new Option('--typecheck <mode>', 'check types against the tools first').choices(['off', 'warn', 'error']).default('off'))
+      .option('--time-zone <name>', "the programs' time zone, for example Europe/Berlin", 'UTC')
+      .option('--locale <tag>', "the programs' locale, for example de-DE", 'en-US')
+      .option('--actor <id>', "who the programs act for: the invocation's actorId")
+      .option('--context <json>', "facts for the tools: the invocation's context, a JSON object", parseContext)
+      .option('--interface <name>', "where the request came from: the invocation's interface", 'cli');
+  withOptions(program.command('ask').description('ask a model that writes programs with the tools'))
+    .argument('[question...]', 'the question; - or nothing reads it from standard input')
+    .addHelpText('after', ASK_HELP)
+    .action(async (words: string[], options: ConversationOptions) => {
+      const { askOnce } = await import('./ask.ts');
+      done(await askOnce(words, options, terminal));
+    });
+  withOptions(program.command('chat').description('talk to a model that writes programs with the tools'))
+    .addHelpText('after', CHAT_HELP)
+    .action(async (options: ConversationOptions) => {
+      const { chat } = await import('./chat.ts');
+      done(await chat(options, terminal));
+    });
+}
+
+const ASK_HELP = `
+Uses ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL, and the package @anthropic-ai/sdk. Programs and calls are shown on standard error as they
+happen; the answer goes to standard output.
+Exit status: 0 there was an answer, 1 there was none, 2 the command was called wrongly, 130 it was interrupted.`;
+
+const CHAT_HELP = `
+Uses ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL, and the package @anthropic-ai/sdk. Each line is a question; the conversation is kept.
+Ctrl-C ends the turn, or the conversation when nothing is going on; /exit or the end of the input ends the conversation.`;
 
 const RUN_HELP = `
 Calls are shown on standard error as they happen; the program's output and then its value go to standard output.

@@ -6,9 +6,15 @@ import { cli } from './cli.ts';
 const { stdin, stdout, stderr } = process;
 const interruption = new AbortController();
 let signalled: 'SIGINT' | 'SIGTERM' | undefined;
+/** What a Ctrl-C ends instead of the command: one turn of a conversation. */
+let interrupt: (() => void) | undefined;
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
+    if (signal === 'SIGINT' && signalled === undefined && interrupt !== undefined) {
+      interrupt();
+      return;
+    }
     // The second time somebody does not want to wait for an orderly end.
     if (signalled !== undefined) process.exit(statusOf(signal));
     signalled = signal;
@@ -31,6 +37,12 @@ const status = await cli(process.argv.slice(2), {
   cwd: process.cwd(),
   env: process.env,
   signal: interruption.signal,
+  onInterrupt: (handler) => {
+    interrupt = handler;
+    return () => {
+      if (interrupt === handler) interrupt = undefined;
+    };
+  },
 });
 await Promise.all([flushed(stdout), flushed(stderr)]);
 // A tools module may have left sockets and timers behind; the program is over all the same.

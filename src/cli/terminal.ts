@@ -11,6 +11,8 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Aborted when somebody wants the command to stop. */
   readonly signal?: AbortSignal;
+  /** Until the returned function is called, a Ctrl-C calls `handler` instead of aborting `signal`. */
+  onInterrupt?(handler: () => void): () => void;
 }
 
 /** Where text goes: a stream, which may be a terminal. */

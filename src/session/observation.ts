@@ -16,7 +16,7 @@ export interface ObserveOptions {
 export interface Observation {
   /** `still_working`: it runs on by itself, whether it is watched or not; the other statuses are final. */
   readonly status: 'completed' | 'error' | 'terminated' | 'still_working';
-  /** The program's number in its session, from 1. */
+  /** The program's number in its session, from 1; 0 for a call that the conversation made itself. */
   readonly program: number;
   readonly output: string;
   /** JSON form of what the program returned; absent without a value. */
