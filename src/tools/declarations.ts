@@ -135,11 +135,10 @@ interface ToolTypes {
   readonly output: ReadType | undefined;
 }
 
-function readTool({ segments, tool }: Pick<DeclaredEntry, 'segments' | 'tool'>, types: Types): ToolTypes {
-  const name = segments.at(-1) ?? '';
+function readTool({ tool }: Pick<DeclaredEntry, 'tool'>, types: Types): ToolTypes {
   return {
-    input: takesNothing(tool.inputSchema) ? undefined : types.read(tool.inputSchema, `${name}_input`),
-    output: tool.outputSchema === undefined ? undefined : types.read(tool.outputSchema, `${name}_output`),
+    input: takesNothing(tool.inputSchema) ? undefined : types.read(tool.inputSchema),
+    output: tool.outputSchema === undefined ? undefined : types.read(tool.outputSchema),
   };
 }
 
@@ -226,8 +225,8 @@ export function signatureOf({ segments, tool }: SignedEntry, length: number = SI
   const start = `tools.${segments.join('.')}`;
   const { inputSchema, outputSchema = true } = tool;
   const types = new Types({ comments: false });
-  const input = takesNothing(inputSchema) ? undefined : types.read(inputSchema, '').node;
-  const output = types.read(outputSchema, '').node;
+  const input = takesNothing(inputSchema) ? undefined : types.read(inputSchema).node;
+  const output = types.read(outputSchema).node;
   const result = (text: string, given: string): string =>
     `${start}(${input === undefined ? '' : `${nameOf(inputSchema)}: ${text}`}): Promise<${given}>`;
   let [takes, gives] = ['', ''];
