@@ -264,12 +264,29 @@ test('a workspace whose directory was replaced is not used any more, and errors 
   await expect(workspace.call('list_files')).rejects.toMatchObject({ code: 'workspace_lost' });
 });
 
+test('without /proc, a directory above that has become a link is noticed when one below it is opened', async () => {
+  const workspace = await opened();
+  await mkdir(join(workspace.directory, 'spot/below'), { recursive: true });
+  await mkdir(join(workspace.outer, 'outside/below'));
+  const root = await Root.open(workspace.directory, { byDescriptor: false });
+  const spot = await root.enter('spot');
+  closers.push(
+    () => root.close(),
+    () => spot.close(),
+  );
+  await (await spot.enter('below')).close();
+  await rename(join(workspace.directory, 'spot'), join(workspace.directory, 'moved'));
+  await symlink(join(workspace.outer, 'outside'), join(workspace.directory, 'spot'));
+  await expect(spot.enter('below')).rejects.toMatchObject({ name: 'RootLost' });
+  await expect(spot.verify()).rejects.toMatchObject({ name: 'RootLost' });
+});
+
 /** A process that swaps `inside/spot` between a directory and a link to the outside as fast as it can, until it is killed. */
-function swapper(outer: string): ChildProcess {
+function swapper(outer: string, trap: string): ChildProcess {
   const code = `
-    const { renameSync, rmSync, symlinkSync } = require('node:fs');
+    const { linkSync, renameSync, rmSync, symlinkSync } = require('node:fs');
     const [inside, outside] = [process.argv[1] + '/inside', process.argv[1] + '/outside'];
-    symlinkSync(outside, inside + '/trap');
+    ${trap};
     process.send('ready');
     // Where a tool makes the directory that is missing for a moment, it is in the way and goes.
     const move = (from, to) => {
@@ -292,10 +309,8 @@ function swapper(outer: string): ChildProcess {
   return spawn(process.execPath, ['-e', code, outer], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
 }
 
-async function swapping(outer: string): Promise<void> {
-  await mkdir(join(outer, 'inside', 'spot'));
-  await writeFile(join(outer, 'inside', 'spot', 'secret.txt'), 'harmless');
-  const child = swapper(outer);
+async function swapping(outer: string, trap = "symlinkSync(outside, inside + '/trap')"): Promise<void> {
+  const child = swapper(outer, trap);
   closers.push(async () => {
     expect(child.exitCode).toBe(null);
     const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -309,6 +324,8 @@ const RACE_MS = 2500;
 
 test('while a directory is swapped for a link and back, tools never see or touch what is outside', async () => {
   const workspace = await opened();
+  await mkdir(join(workspace.directory, 'spot'));
+  await writeFile(join(workspace.directory, 'spot/secret.txt'), 'harmless');
   await swapping(workspace.outer);
   const end = performance.now() + RACE_MS;
   const seen = { read: 0, refused: 0, written: 0 };
@@ -344,8 +361,44 @@ test('while a directory is swapped for a link and back, tools never see or touch
   expect(await readdir(join(workspace.outer, 'outside'))).toEqual(['secret.txt']);
 }, 30_000);
 
+test.each([
+  ['a symbolic link', "symlinkSync(outside + '/secret.txt', inside + '/trap')"],
+  ['a hard link', "linkSync(outside + '/secret.txt', inside + '/trap')"],
+])(
+  'while a file is swapped for %s and back, what it leads to is never read or changed',
+  async (_kind, trap) => {
+    const workspace = await opened();
+    await writeFile(join(workspace.directory, 'spot'), 'harmless');
+    await swapping(workspace.outer, trap);
+    const end = performance.now() + RACE_MS;
+    const seen = { read: 0, refused: 0 };
+    while (performance.now() < end) {
+      const answers = await Promise.allSettled([
+        workspace.call('read_file', { path: 'spot' }),
+        workspace.call('search_files', { query: 'secret outside' }),
+        workspace.call('write_file', { path: 'spot', text: 'harmless' }),
+        workspace.call('replace_in_file', { path: 'spot', old: 'secret', new: 'changed' }),
+      ]);
+      for (const answer of answers) {
+        if (answer.status === 'rejected') {
+          if (answer.reason.code === 'link_refused' || answer.reason.code === 'changed') seen.refused++;
+          continue;
+        }
+        expect(JSON.stringify(answer.value)).not.toContain(SECRET);
+        seen.read++;
+      }
+    }
+    expect(seen.read).toBeGreaterThan(0);
+    expect(seen.refused).toBeGreaterThan(0);
+    expect(await readFile(join(workspace.outer, 'outside/secret.txt'), 'utf8')).toBe(SECRET);
+  },
+  30_000,
+);
+
 test('without /proc too, nothing outside is read, and no contents get there', async () => {
   const workspace = await opened();
+  await mkdir(join(workspace.directory, 'spot'));
+  await writeFile(join(workspace.directory, 'spot/secret.txt'), 'harmless');
   await swapping(workspace.outer);
   const root = await Root.open(workspace.directory, { byDescriptor: false });
   closers.push(() => root.close());
