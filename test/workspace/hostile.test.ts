@@ -286,7 +286,12 @@ function swapper(outer: string, trap: string): ChildProcess {
   const code = `
     const { linkSync, renameSync, rmSync, symlinkSync } = require('node:fs');
     const [inside, outside] = [process.argv[1] + '/inside', process.argv[1] + '/outside'];
-    ${trap};
+    // Anew each time: a tool may have written a file of its own in its place.
+    const lay = () => {
+      rmSync(inside + '/trap', { recursive: true, force: true });
+      ${trap};
+    };
+    lay();
     process.send('ready');
     // Where a tool makes the directory that is missing for a moment, it is in the way and goes.
     const move = (from, to) => {
@@ -301,6 +306,7 @@ function swapper(outer: string, trap: string): ChildProcess {
       }
     };
     for (;;) {
+      lay();
       move('/spot', '/real');
       move('/trap', '/spot');
       move('/spot', '/trap');
