@@ -248,10 +248,15 @@ async function plainFile(folder: Root, name: string, target: Target): Promise<Bi
 /** Without `/proc`, a path may have led elsewhere for a moment: what is at it now must be what was opened. */
 async function stillThere(folder: Root, name: string, expected: BigIntStats, target: Target): Promise<void> {
   if (folder.byDescriptor) return;
-  await folder.verify();
-  const found = await lstat(folder.at(name), { bigint: true });
-  if (!isSame(found, expected)) throw changed(target);
+  // Whoever swaps directories would have to be at the right instant each time.
+  for (let look = 0; look < LOOKS; look++) {
+    await folder.verify();
+    const found = await lstat(folder.at(name), { bigint: true });
+    if (!isSame(found, expected)) throw changed(target);
+  }
 }
+
+const LOOKS = 3;
 
 async function replace(
   folder: Root,
@@ -262,9 +267,11 @@ async function replace(
   await folder.verify();
   const file = await open(folder.at(partial), CREATE_FLAGS, before === undefined ? 0o666 : 0o600);
   try {
+    let written: BigIntStats;
     try {
+      written = await file.stat({ bigint: true });
       // Before anything is in it: without `/proc` it may have been made elsewhere.
-      await stillThere(folder, partial, await file.stat({ bigint: true }), target);
+      await stillThere(folder, partial, written, target);
       await file.writeFile(data);
       if (before !== undefined) await file.chmod(Number(before.mode & 0o777n));
     } finally {
@@ -279,6 +286,8 @@ async function replace(
     await folder.verify();
     // A rename replaces a name and follows nothing, whatever has been put there meanwhile.
     await rename(folder.at(partial), folder.at(name));
+    // Without `/proc`, whoever swaps the directory in this very moment has the file elsewhere; it is not told as written.
+    await stillThere(folder, name, written, target);
   } catch (error) {
     await unlink(folder.at(partial)).catch(() => undefined);
     throw error;

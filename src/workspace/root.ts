@@ -71,7 +71,7 @@ export class Root {
 
   /**
    * Opens a directory in this one; a link is not followed. Without `/proc` it is opened by its path and looked at again afterwards: whoever swaps
-   * directories for links and back, faster than that and three times in the right order, is not noticed there.
+   * directories for links and back, faster than that and in the right order, is not noticed there.
    */
   async enter(name: string): Promise<Root> {
     const directory = join(this.directory, name);

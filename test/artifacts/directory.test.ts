@@ -4,6 +4,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import {
   access,
   chmod,
+  type FileHandle,
   link,
   mkdir,
   mkdtemp,
@@ -43,6 +44,14 @@ async function folder(): Promise<string> {
   const directory = await realpath(await mkdtemp(join(tmpdir(), 'callgate-store-')));
   closers.push(() => rm(directory, { recursive: true, force: true }));
   return directory;
+}
+
+async function statAndClose(handle: FileHandle) {
+  try {
+    return await handle.stat({ bigint: true });
+  } finally {
+    await handle.close();
+  }
 }
 
 /** A store in a directory that is inside one of the test's own. */
@@ -150,14 +159,25 @@ describe.each([true, false])('somebody else in the directory, reached by its des
     }
   });
 
-  test('who forges contents and their time is found out when the whole is read', async () => {
-    const { store } = await inside(byDescriptor);
+  test('who forges contents, and their time to the nanosecond, is found out when the whole is read', async () => {
+    const outer = await folder();
+    let time = 0n;
+    const forging: Disk = {
+      ...DISK,
+      open: async (path, flags, mode) => {
+        const handle = await open(path, flags, mode);
+        const stats = await handle.stat({ bigint: true });
+        time ||= stats.mtimeNs;
+        if (mode === undefined) handle.stat = (async () => Object.assign(stats, { mtimeNs: time })) as typeof handle.stat;
+        else handle.stat = (async () => Object.assign(await open(path, 'r').then(statAndClose), { mtimeNs: time })) as typeof handle.stat;
+        return handle;
+      },
+    };
+    const store = openDirectoryStore({ directory: join(outer, 'store') }, forging, byDescriptor);
+    closers.push(() => store.close());
     const { key, path } = await store.put(put);
-    const { atime, mtime } = await stat(path!);
-    const handle = await open(path!, 'r+');
-    await handle.write('S');
-    await handle.utimes(atime, mtime);
-    await handle.close();
+    expect(await store.read(key)).toEqual(put.data);
+    await writeFile(path!, 'SECRET contents');
     await expect(store.read(key)).rejects.toEqual(failure('changed or replaced'));
   });
 

@@ -1,12 +1,12 @@
 // Nothing outside of a workspace is read, written, listed or removed, however a path is spelled, whatever links lie in it, and
 // whoever swaps directories for links while tools are at work. Each is tried through the descriptor and, where that differs, by path.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { link, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Turns } from '../../src/tools/turns.ts';
-import { change, readBytes, remove, withFile } from '../../src/workspace/files.ts';
+import { change, type Place, readBytes, remove, withFile } from '../../src/workspace/files.ts';
 import { Quota } from '../../src/workspace/quota.ts';
 import { Root } from '../../src/workspace/root.ts';
 import { readPath } from '../../src/workspace/spelling.ts';
@@ -264,12 +264,34 @@ test('a workspace whose directory was replaced is not used any more, and errors 
   await expect(workspace.call('list_files')).rejects.toMatchObject({ code: 'workspace_lost' });
 });
 
+test('without /proc, a directory above that has become a link is noticed when one below it is opened', async () => {
+  const workspace = await opened();
+  await mkdir(join(workspace.directory, 'spot/below'), { recursive: true });
+  await mkdir(join(workspace.outer, 'outside/below'));
+  const root = await Root.open(workspace.directory, { byDescriptor: false });
+  const spot = await root.enter('spot');
+  closers.push(
+    () => root.close(),
+    () => spot.close(),
+  );
+  await (await spot.enter('below')).close();
+  await rename(join(workspace.directory, 'spot'), join(workspace.directory, 'moved'));
+  await symlink(join(workspace.outer, 'outside'), join(workspace.directory, 'spot'));
+  await expect(spot.enter('below')).rejects.toMatchObject({ name: 'RootLost' });
+  await expect(spot.verify()).rejects.toMatchObject({ name: 'RootLost' });
+});
+
 /** A process that swaps `inside/spot` between a directory and a link to the outside as fast as it can, until it is killed. */
-function swapper(outer: string): ChildProcess {
+function swapper(outer: string, trap: string): ChildProcess {
   const code = `
-    const { renameSync, rmSync, symlinkSync } = require('node:fs');
+    const { linkSync, renameSync, rmSync, symlinkSync } = require('node:fs');
     const [inside, outside] = [process.argv[1] + '/inside', process.argv[1] + '/outside'];
-    symlinkSync(outside, inside + '/trap');
+    // Anew each time: a tool may have written a file of its own in its place.
+    const lay = () => {
+      rmSync(inside + '/trap', { recursive: true, force: true });
+      ${trap};
+    };
+    lay();
     process.send('ready');
     // Where a tool makes the directory that is missing for a moment, it is in the way and goes.
     const move = (from, to) => {
@@ -284,6 +306,7 @@ function swapper(outer: string): ChildProcess {
       }
     };
     for (;;) {
+      lay();
       move('/spot', '/real');
       move('/trap', '/spot');
       move('/spot', '/trap');
@@ -292,10 +315,8 @@ function swapper(outer: string): ChildProcess {
   return spawn(process.execPath, ['-e', code, outer], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
 }
 
-async function swapping(outer: string): Promise<void> {
-  await mkdir(join(outer, 'inside', 'spot'));
-  await writeFile(join(outer, 'inside', 'spot', 'secret.txt'), 'harmless');
-  const child = swapper(outer);
+async function swapping(outer: string, trap = "symlinkSync(outside, inside + '/trap')"): Promise<void> {
+  const child = swapper(outer, trap);
   closers.push(async () => {
     expect(child.exitCode).toBe(null);
     const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -309,6 +330,8 @@ const RACE_MS = 2500;
 
 test('while a directory is swapped for a link and back, tools never see or touch what is outside', async () => {
   const workspace = await opened();
+  await mkdir(join(workspace.directory, 'spot'));
+  await writeFile(join(workspace.directory, 'spot/secret.txt'), 'harmless');
   await swapping(workspace.outer);
   const end = performance.now() + RACE_MS;
   const seen = { read: 0, refused: 0, written: 0 };
@@ -344,36 +367,85 @@ test('while a directory is swapped for a link and back, tools never see or touch
   expect(await readdir(join(workspace.outer, 'outside'))).toEqual(['secret.txt']);
 }, 30_000);
 
-test('without /proc too, nothing outside is read, and no contents get there', async () => {
-  const workspace = await opened();
-  await swapping(workspace.outer);
-  const root = await Root.open(workspace.directory, { byDescriptor: false });
+test.each([
+  ['a symbolic link', "symlinkSync(outside + '/secret.txt', inside + '/trap')"],
+  ['a hard link', "linkSync(outside + '/secret.txt', inside + '/trap')"],
+])(
+  'while a file is swapped for %s and back, what it leads to is never read or changed',
+  async (_kind, trap) => {
+    const workspace = await opened();
+    await writeFile(join(workspace.directory, 'spot'), 'harmless');
+    await swapping(workspace.outer, trap);
+    const end = performance.now() + RACE_MS;
+    const seen = { read: 0, refused: 0 };
+    while (performance.now() < end) {
+      const answers = await Promise.allSettled([
+        workspace.call('read_file', { path: 'spot' }),
+        workspace.call('search_files', { query: 'secret outside' }),
+        workspace.call('write_file', { path: 'spot', text: 'harmless' }),
+        workspace.call('replace_in_file', { path: 'spot', old: 'secret', new: 'changed' }),
+      ]);
+      for (const answer of answers) {
+        if (answer.status === 'rejected') {
+          if (answer.reason.code === 'link_refused' || answer.reason.code === 'changed') seen.refused++;
+          continue;
+        }
+        expect(JSON.stringify(answer.value)).not.toContain(SECRET);
+        seen.read++;
+      }
+    }
+    expect(seen.read).toBeGreaterThan(0);
+    expect(seen.refused).toBeGreaterThan(0);
+    expect(await readFile(join(workspace.outer, 'outside/secret.txt'), 'utf8')).toBe(SECRET);
+  },
+  30_000,
+);
+
+/** A place as on a machine without `/proc`. */
+async function placeByPath(directory: string): Promise<Place> {
+  const root = await Root.open(directory, { byDescriptor: false });
   closers.push(() => root.close());
   expect(root.byDescriptor).toBe(false);
-  const place = { name: undefined, root, writable: true, writing: new Turns(1) };
-  const quota = new Quota({ maxBytes: 1e9, maxFiles: 1e6 });
-  const target = (path: string) => ({ path, place, names: readPath(path) });
+  return { name: undefined, root, writable: true, writing: new Turns(1) };
+}
+
+test('without /proc too, a swapped directory does not get a file read that is outside', async () => {
+  const workspace = await opened();
+  await mkdir(join(workspace.directory, 'spot'));
+  await writeFile(join(workspace.directory, 'spot/secret.txt'), 'harmless');
+  const place = await placeByPath(workspace.directory);
+  await swapping(workspace.outer);
   const end = performance.now() + RACE_MS;
-  let [read, written, turn] = [0, 0, 0];
+  const seen = { read: 0, refused: 0 };
   while (performance.now() < end) {
-    turn++;
-    const text = await withFile(target('spot/secret.txt'), (file) => readBytes(file, 0, 100)).catch(() => undefined);
-    if (text !== undefined) {
-      read++;
+    const reading = withFile({ path: 'spot/secret.txt', place, names: ['spot', 'secret.txt'] }, (file) => readBytes(file, 0, 100));
+    const text = await reading.catch(() => undefined);
+    if (text === undefined) seen.refused++;
+    else {
+      seen.read++;
       expect(Buffer.from(text).toString()).toBe('harmless');
     }
-    const path = `spot/new-${turn}.txt`;
-    const outcome = await change(target(path), { quota, maxBytes: 1000, make: () => Buffer.from('written') }).catch(() => undefined);
-    if (outcome === undefined) continue;
-    written++;
-    await remove(target(path), quota).catch(() => undefined);
   }
-  expect(read).toBeGreaterThan(0);
-  expect(written).toBeGreaterThan(0);
-  // An empty file may be left there, which is said where the walk is; never anything in it.
-  for (const name of await readdir(join(workspace.outer, 'outside'))) {
-    if (name === 'secret.txt') continue;
-    expect(await stat(join(workspace.outer, 'outside', name))).toMatchObject({ size: 0 });
-  }
-  expect(await readFile(join(workspace.outer, 'outside/secret.txt'), 'utf8')).toBe(SECRET);
+  expect(seen.read).toBeGreaterThan(0);
+  expect(seen.refused).toBeGreaterThan(0);
 }, 30_000);
+
+test('without /proc too, files are written, changed and removed, but not through a link', async () => {
+  const workspace = await opened();
+  const place = await placeByPath(workspace.directory);
+  const quota = new Quota({ maxBytes: 1000, maxFiles: 10 });
+  const write = (path: string, text: string) =>
+    change({ path, place, names: readPath(path) }, { quota, maxBytes: 100, make: () => Buffer.from(text) });
+  expect(await write('a/b/c.txt', 'one')).toEqual({ bytes: 3, created: true });
+  expect(await write('a/b/c.txt', 'three')).toEqual({ bytes: 5, created: false });
+  expect(await readFile(join(workspace.directory, 'a/b/c.txt'), 'utf8')).toBe('three');
+  await symlink(join(workspace.outer, 'outside'), join(workspace.directory, 'trap'));
+  await symlink(join(workspace.outer, 'outside/secret.txt'), join(workspace.directory, 'trap.txt'));
+  for (const path of ['trap/new.txt', 'trap/secret.txt', 'trap/deeper/new.txt', 'trap.txt']) {
+    await expect(write(path, 'x')).rejects.toMatchObject({ code: 'link_refused' });
+    await expect(remove({ path, place, names: readPath(path) }, quota)).rejects.toMatchObject({ code: 'link_refused' });
+  }
+  await expectUntouched(workspace);
+  expect(await remove({ path: 'a/b/c.txt', place, names: ['a', 'b', 'c.txt'] }, quota)).toEqual({ bytes: 5 });
+  expect(await readdir(join(workspace.directory, 'a/b'))).toEqual([]);
+});

@@ -264,6 +264,29 @@ describe('quotas', () => {
   });
 });
 
+test('nothing stays open: not after errors, searches that end early, or runs', async ({ skip }) => {
+  const open = () => readdir('/proc/self/fd').catch(() => undefined);
+  const before = await open();
+  skip(before === undefined, 'only Linux tells which files are open');
+  const opened = await openWorkspace();
+  const during = await open();
+  await mkdir(join(opened.directory, 'a/b/c'), { recursive: true });
+  for (let index = 0; index < 30; index++) {
+    await Promise.allSettled([
+      opened.call('write_file', { path: `a/b/c/${index}.txt`, text: 'needle\n' }),
+      opened.call('read_file', { path: 'a/b/missing/x' }),
+      opened.call('read_file', { path: 'a/b/c' }),
+      opened.call('search_files', { query: 'needle', limit: 1 }),
+      opened.call('list_files', { depth: 9, limit: 2 }),
+      opened.call('replace_in_file', { path: 'a/b/c/0.txt', old: 'nothing', new: '' }),
+      opened.call('write_file', { path: 'a/b', text: '' }),
+    ]);
+  }
+  expect(await open()).toHaveLength(during!.length);
+  await opened.close();
+  expect((await open())!.length).toBeLessThan(during!.length);
+});
+
 describe('the option', () => {
   test('is needed by workspaceTools(), which says so', async () => {
     const codeMode = createCodeMode({ tools: workspaceTools(), isolation: 'inline' });
