@@ -2,6 +2,10 @@
 // The process around the command line: real streams, signals and the exit status. Not here: what the commands do (cli.ts).
 import { constants } from 'node:os';
 import { cli } from './cli.ts';
+import { protocolOutput, runApart, speaksProtocol } from './protocol-output.ts';
+
+const protocol = protocolOutput();
+if (protocol === undefined && speaksProtocol(process.argv.slice(2))) process.exit(await runApart());
 
 const { stdin, stdout, stderr } = process;
 const interruption = new AbortController();
@@ -23,6 +27,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
+// Whoever started us for the sake of standard output is gone.
+if (protocol !== undefined) process.once('disconnect', () => interruption.abort(new Error('The process around this one has ended.')));
+
 // `callgate run … | head` closes our output early, which is no error of ours.
 for (const stream of [stdout, stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -43,6 +50,7 @@ const status = await cli(process.argv.slice(2), {
       if (interrupt === handler) interrupt = undefined;
     };
   },
+  ...(protocol === undefined ? {} : { protocol }),
 });
 await Promise.all([flushed(stdout), flushed(stderr)]);
 // A tools module may have left sockets and timers behind; the program is over all the same.

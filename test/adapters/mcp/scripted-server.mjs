@@ -39,6 +39,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   switch (method) {
     case 'initialize':
       if (behaviour === 'hang-start') return;
+      if (behaviour === 'slow-start') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
       if (behaviour === 'strange-version') return send({ id, result: { protocolVersion: '1999-01-01', capabilities: {} } });
       if (behaviour === 'error-start') return send({ id, error: { code: -32000, message: 'not today' } });
       return send({
