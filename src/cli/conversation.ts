@@ -18,11 +18,10 @@ import { Answer } from './answer.ts';
 import { openClient } from './client.ts';
 import { printable, printableLine } from './printable.ts';
 import { Progress } from './progress.ts';
+import { loadSources, type SourceOptions, type Sources } from './sources.ts';
 import { type Colors, colorsFor, type Output, type Terminal } from './terminal.ts';
-import { loadTools } from './tools-module.ts';
 
-export interface ConversationOptions {
-  readonly tools: string;
+export interface ConversationOptions extends SourceOptions {
   readonly model: string;
   readonly system?: string;
   readonly maxTurns?: number;
@@ -41,6 +40,7 @@ export class Conversation {
   readonly #client: Anthropic;
   readonly #codeMode: CodeMode;
   readonly #session: Session;
+  readonly #sources: Sources;
   readonly #options: ConversationOptions;
   readonly #view: View;
   readonly #stderr: Output;
@@ -51,6 +51,7 @@ export class Conversation {
     client: Anthropic;
     codeMode: CodeMode;
     session: Session;
+    sources: Sources;
     options: ConversationOptions;
     view: View;
     terminal: Terminal;
@@ -58,6 +59,7 @@ export class Conversation {
     this.#client = parts.client;
     this.#codeMode = parts.codeMode;
     this.#session = parts.session;
+    this.#sources = parts.sources;
     this.#options = parts.options;
     this.#view = parts.view;
     this.#stderr = parts.terminal.stderr;
@@ -67,17 +69,20 @@ export class Conversation {
   /** Opens one, or throws a `UsageError` for what the person should do first. */
   static async open(options: ConversationOptions, terminal: Terminal, command: string): Promise<Conversation> {
     const client = await openClient(terminal, command);
-    const tools = await loadTools(options.tools, terminal.cwd);
     const view = new View(terminal);
+    const { cwd, env, stderr } = terminal;
+    const sources = await loadSources(options, { cwd, env, report: (line) => void stderr.write(`${line}\n`) });
+    const { tools } = sources;
     const { limit = {}, typecheck, timeZone, locale, actor, context, interface: from } = options;
     const codeMode = createCodeMode({ tools, limits: limit, typecheck, timeZone, locale, observer: view });
     try {
       const session = await codeMode.openSession({
         invocation: { interface: from, ...(actor !== undefined && { actorId: actor }), ...(context !== undefined && { context }) },
       });
-      return new Conversation({ client, codeMode, session, options, view, terminal });
+      return new Conversation({ client, codeMode, session, sources, options, view, terminal });
     } catch (error) {
       await codeMode.close();
+      await sources.close();
       throw error;
     }
   }
@@ -117,6 +122,7 @@ export class Conversation {
     this.#view.end();
     await this.#session.close();
     await this.#codeMode.close();
+    await this.#sources.close();
   }
 }
 

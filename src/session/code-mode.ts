@@ -16,7 +16,7 @@ import { nearest } from '../protocol/nearest.ts';
 import { createRun, type RunHandle } from '../tools/binding.ts';
 import { type Catalog, createCatalog } from '../tools/catalog.ts';
 import { describe } from '../tools/json.ts';
-import { type Collection, collect, collectStatic, isStatic, type PlacedTool, type ToolSource } from '../tools/provider.ts';
+import { type Collection, collect, collectStatic, isStatic, type PlacedTool } from '../tools/provider.ts';
 import { Workspaces } from '../workspace/open.ts';
 import { Artifacts } from './artifacts.ts';
 import { type ExecutionOptions, execute, type GuestCatalog } from './execution.ts';
@@ -79,6 +79,8 @@ class OpenCodeMode implements CodeMode {
   readonly #locale: string;
   /** Built once when no tool depends on the run. */
   readonly #fixed: Built | undefined;
+  /** What the last run's providers gave: most give the same again, and a catalog of hundreds of tools takes its time. */
+  #latest: Built | undefined;
   /** The application's constants as JSON of wire values. */
   readonly #globals: string;
   readonly #reporter: Reporter;
@@ -136,7 +138,7 @@ class OpenCodeMode implements CodeMode {
     if (mode !== 'off') await this.#types.require();
     const scheduler = await this.#open();
     await this.#openWorkspace(run);
-    const { collection, catalog, guest } = this.#fixed ?? (await build(this.#options.tools, run, this.#globals));
+    const { collection, catalog, guest } = this.#fixed ?? (await this.#build(run));
     const shelf = this.#artifacts.shelfFor(run.run);
     const close = collection.closing();
     const ended = this.#tellRun(run, 'run', catalog);
@@ -174,7 +176,7 @@ class OpenCodeMode implements CodeMode {
     if (mode !== 'off') await this.#types.require();
     const scheduler = await this.#open();
     await this.#openWorkspace(run);
-    const { collection, catalog: everything, guest: whole } = this.#fixed ?? (await build(this.#options.tools, run, this.#globals));
+    const { collection, catalog: everything, guest: whole } = this.#fixed ?? (await this.#build(run));
     const shelf = this.#artifacts.shelfFor(run.run);
     const close = collection.closing();
     const ended = this.#tellRun(run, 'session', everything);
@@ -253,6 +255,29 @@ class OpenCodeMode implements CodeMode {
     run.run.register(() => workspace.close());
   }
 
+  /** The catalog of a run whose tools depend on it. */
+  async #build(run: RunHandle): Promise<Built> {
+    let collection: Collection | undefined;
+    try {
+      collection = await collect(this.#options.tools, run);
+      const before = this.#latest;
+      if (before !== undefined && areSame(collection.tools, before.collection.tools)) return { ...before, collection };
+      const catalog = createCatalog(collection.tools);
+      const built = { collection, catalog, guest: toGuest(catalog, this.#globals) };
+      this.#latest = built;
+      return built;
+    } catch (error) {
+      // What went wrong first is what matters; closing is attempted all the same.
+      await closeBoth(() => run.close(), collection?.closing() ?? (async () => undefined)).catch(() => undefined);
+      if (CodeModeError.is(error)) throw error;
+      throw new CodeModeError(
+        'catalog_failed',
+        `The tools of this run could not be collected: ${error instanceof Error ? error.message : String(error)}`,
+        { cause: error },
+      );
+    }
+  }
+
   #modeFor(mode: unknown): TypeCheckMode {
     return mode === undefined ? (this.#options.typecheck ?? 'off') : checkMode(mode);
   }
@@ -324,22 +349,19 @@ function without(tools: readonly PlacedTool[], catalog: Catalog, except: readonl
   return tools.filter((_, index) => !left.has(index));
 }
 
-async function build(tools: ToolSource, run: RunHandle, globals: string): Promise<Built> {
-  let collection: Collection | undefined;
-  try {
-    collection = await collect(tools, run);
-    const catalog = createCatalog(collection.tools);
-    return { collection, catalog, guest: toGuest(catalog, globals) };
-  } catch (error) {
-    // What went wrong first is what matters; closing is attempted all the same.
-    await closeBoth(() => run.close(), collection?.closing() ?? (async () => undefined)).catch(() => undefined);
-    if (CodeModeError.is(error)) throw error;
-    throw new CodeModeError(
-      'catalog_failed',
-      `The tools of this run could not be collected: ${error instanceof Error ? error.message : String(error)}`,
-      { cause: error },
-    );
-  }
+/** Whether two runs have the same tools, by identity, in the same places. */
+function areSame(tools: readonly PlacedTool[], others: readonly PlacedTool[]): boolean {
+  return (
+    tools.length === others.length &&
+    tools.every(({ tool, namespace }, index) => {
+      const other = others[index];
+      return (
+        tool === other?.tool &&
+        namespace.length === other.namespace.length &&
+        namespace.every((name, depth) => name === other.namespace[depth])
+      );
+    })
+  );
 }
 
 /** Closes the tools, then the run; both are attempted, the first failure is reported. */

@@ -1,6 +1,7 @@
 // A server as a child process that is spoken to over its standard streams: a bare environment, bounded lines, a bounded standard error, and
 // an end in steps. Not here: what the messages mean (connection.ts).
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { basename } from 'node:path';
 import process from 'node:process';
 import type { Readable, Writable } from 'node:stream';
 import type { McpLimits } from './limits.ts';
@@ -35,6 +36,28 @@ const INHERITED =
         'USERPROFILE',
       ]
     : ['HOME', 'LANG', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'USER'];
+/**
+ * What only starts the server, which has to end with it: these get a process group of their own. Others do not, since Linux shares out
+ * processor time by session: on a busy machine each message to a process of another session takes twice as long.
+ */
+const LAUNCHERS = new Set([
+  'npx',
+  'npm',
+  'pnpm',
+  'pnpx',
+  'yarn',
+  'bunx',
+  'uvx',
+  'uv',
+  'pipx',
+  'poetry',
+  'sh',
+  'bash',
+  'zsh',
+  'env',
+  'docker',
+  'podman',
+]);
 /** How much of the end of standard error is kept. */
 const STDERR_BYTES = 8 * 1024;
 /** Lines on standard output that are no messages before the process is ended. */
@@ -50,6 +73,7 @@ export class StdioTransport implements OwnTransport {
   onmessage: ((message: unknown) => void) | undefined;
   onoversized: OwnTransport['onoversized'];
   readonly #options: StdioOptions;
+  readonly #hasGroup: boolean;
   #child: Child | undefined;
   #ended: Promise<void> = Promise.resolve();
   #reason = 'was not started';
@@ -60,6 +84,7 @@ export class StdioTransport implements OwnTransport {
 
   constructor(options: StdioOptions) {
     this.#options = options;
+    this.#hasGroup = process.platform !== 'win32' && LAUNCHERS.has(basename(options.command));
   }
 
   get pid(): number | undefined {
@@ -74,8 +99,7 @@ export class StdioTransport implements OwnTransport {
         cwd,
         stdio: ['pipe', 'pipe', 'pipe'],
         windowsHide: true,
-        // A group of its own, so that what it starts itself (npx does) ends with it.
-        detached: process.platform !== 'win32',
+        detached: this.#hasGroup,
       });
       this.#child = child;
       this.#ended = new Promise((ended) => {
@@ -209,8 +233,8 @@ export class StdioTransport implements OwnTransport {
     const pid = this.#child?.pid;
     if (pid === undefined) return;
     try {
-      if (process.platform === 'win32') this.#child?.kill(signal);
-      else process.kill(-pid, signal);
+      if (this.#hasGroup) process.kill(-pid, signal);
+      else this.#child?.kill(signal);
     } catch {
       // It has ended already.
     }
