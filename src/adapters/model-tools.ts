@@ -127,7 +127,7 @@ interface Call {
 }
 
 /** Finished calls whose answers are kept, in case an SDK asks again. */
-const KEPT = 64;
+const KEPT = 32;
 
 /** Calls by their id, so that one that is asked for twice (an eager runner, a repeated turn) is carried out once. */
 class Calls {

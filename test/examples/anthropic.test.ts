@@ -52,3 +52,30 @@ test('tool-runner.mjs: the same in a loop that is not ours', async () => {
 test("existing-tools.mjs: the SDK's own tools in a program", async () => {
   expect(await run('existing-tools.mjs')).toBe('Oslo 19, Lisbon 21\n');
 });
+
+test('the lines in the README run as they stand', async () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const section = /## In an agent on the Anthropic SDK\n([\s\S]*?)\n## /.exec(readme)?.[1] ?? '';
+  const [runner = '', asking = ''] = [...section.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code);
+  const before = `import Anthropic from '@anthropic-ai/sdk';
+    import { createCodeMode } from 'callgate';
+    import tools from './examples/support-desk/tools.mjs';
+    const client = new Anthropic();
+    const codeMode = createCodeMode({ tools });`;
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  const evaluate = async (code: string, api: MessagesApi): Promise<string> => {
+    const env = { ...process.env, ANTHROPIC_API_KEY: 'test-key', ANTHROPIC_BASE_URL: api.url };
+    const { stdout } = await execute(process.execPath, ['--input-type=module', '--eval', code], { cwd: root, env });
+    return stdout;
+  };
+
+  const first = await playing([reply(exec('toolu_1', COUNT)), reply(text('Twenty.'))]);
+  expect(await evaluate(`${before}\n${runner}\nconsole.log(message.content[0].text); await codeMode.close();`, first)).toBe('Twenty.\n');
+
+  const second = await playing([reply(exec('toolu_1', COUNT)), reply(text('Twenty. ')), reply(text('Nobody.'))]);
+  const open = 'const session = await codeMode.openSession();';
+  expect(
+    await evaluate(`${before}\n${open}\n${asking}\nconsole.log(next.text); await session.close(); await codeMode.close();`, second),
+  ).toBe('Twenty. Nobody.\n');
+  expect(second.requests[2]?.body.messages).toHaveLength(5);
+});

@@ -60,7 +60,7 @@ export function continued(messages: readonly BetaMessageParam[], prompt: string 
 }
 
 /** Adds a text of the user. */
-export function say(history: BetaMessageParam[], text: string): void {
+function say(history: BetaMessageParam[], text: string): void {
   const last = history.at(-1);
   if (last?.role !== 'user') {
     history.push({ role: 'user', content: text });

@@ -42,7 +42,7 @@ export async function failing(content: ResultContent): Promise<never> {
  * Whether the input of a streamed call is not whole JSON: a reply that ended at `max_tokens` closes its last block all the same, and the
  * SDK reads as much of the input as there is. It keeps the text that arrived in a property of its own.
  */
-export function isCutOff(context: Pick<BetaToolRunContext, 'toolUse'> | undefined): boolean {
+function isCutOff(context: Pick<BetaToolRunContext, 'toolUse'> | undefined): boolean {
   const text: unknown = context === undefined ? undefined : Object.getOwnPropertyDescriptor(context.toolUse, '__json_buf')?.value;
   if (typeof text !== 'string' || text === '') return false;
   try {
