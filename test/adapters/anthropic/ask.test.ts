@@ -1,7 +1,7 @@
 // Whole conversations: the real SDK against a Messages API on loopback, which refuses what the API refuses.
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { AskError, type AskEvent, type AskOptions, ask } from '../../../src/adapters/anthropic.ts';
-import { createCodeMode, defineTool, type Session, type SessionOptions } from '../../../src/index.ts';
+import { artifact, createCodeMode, defineTool, type Session, type SessionOptions, toolResult } from '../../../src/index.ts';
 import {
   breakOff,
   drop,
@@ -232,6 +232,50 @@ describe('a request', () => {
     expect(resultsIn(api.requests[1] as SentRequest)).toEqual([
       { id: 'toolu_1', content: '5', isError: false },
       { id: 'toolu_2', content: expect.stringContaining('`b`'), isError: true },
+    ]);
+  });
+
+  test('has images and documents of a program, and of a call, as blocks in their results', async () => {
+    const shot = defineTool({
+      name: 'shot',
+      description: 'A picture.',
+      execute: () =>
+        toolResult({
+          value: 'taken',
+          artifacts: [artifact({ data: Buffer.from('89504e470d0a1a0a', 'hex'), mediaType: 'image/png', name: 'a.png' })],
+        }),
+    });
+    const page = defineTool({
+      name: 'page',
+      description: 'A page.',
+      execute: () =>
+        toolResult({ value: 'printed', artifacts: [artifact({ data: '%PDF-1.7', mediaType: 'application/pdf', name: 'a.pdf' })] }),
+    });
+    const own = createCodeMode({ tools: [shot, page] });
+    closers.push(() => own.close());
+    const { api, ask } = await playing([
+      reply(exec('toolu_1', 'return await tools.shot()'), use('toolu_2', 'page', {})),
+      reply(text('Seen.')),
+    ]);
+    const session = await own.openSession({ except: ['page'] });
+    expect((await ask({ session })).status).toBe('answered');
+    expect(api.requests[1]?.body.messages.at(-1)?.content).toEqual([
+      {
+        type: 'tool_result',
+        tool_use_id: 'toolu_1',
+        content: [
+          { type: 'text', text: expect.stringMatching(/^taken\nArtifacts:\n.*"a\.png"/) },
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } },
+        ],
+      },
+      {
+        type: 'tool_result',
+        tool_use_id: 'toolu_2',
+        content: [
+          { type: 'text', text: expect.stringMatching(/^printed\nArtifacts:\n.*"a\.pdf"/) },
+          { type: 'document', title: 'a.pdf', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0xLjc=' } },
+        ],
+      },
     ]);
   });
 
