@@ -10,6 +10,7 @@ import type { Channel } from '../isolation/channel.ts';
 import { startInline } from '../isolation/inline.ts';
 import { Scheduler } from '../isolation/scheduler.ts';
 import { startThread } from '../isolation/thread.ts';
+import type { Observer } from '../observe.ts';
 import { CodeModeError } from '../protocol/errors.ts';
 import { type LimitOverrides, type Limits, resolveLimits } from '../protocol/limits.ts';
 import { nearest } from '../protocol/nearest.ts';
@@ -54,6 +55,11 @@ export interface CodeMode {
    * run's tools. Rejects as `run()` does.
    */
   openSession(options?: SessionOptions): Promise<Session>;
+  /**
+   * Tells one more observer every event from now on, until what this gives is called. Its `around` is not used, and events hold the payloads that
+   * the option `capture` asked for.
+   */
+  observe(observer: Pick<Observer, 'on'>): () => void;
   /** Ends running programs, open sessions and all workers. Safe to call twice. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -286,6 +292,12 @@ class OpenCodeMode implements CodeMode {
     const resolved = overrides === undefined ? this.#limits : resolveLimits(this.#limits, overrides);
     // The host's own thread has a smaller stack than a worker's.
     return this.#options.isolation === 'inline' ? { ...resolved, stackBytes: Math.min(resolved.stackBytes, INLINE_STACK_BYTES) } : resolved;
+  }
+
+  observe(observer: Pick<Observer, 'on'>): () => void {
+    if (typeof observer !== 'object' || observer === null || typeof observer.on !== 'function')
+      throw new CodeModeError('option_invalid', 'observe() takes an object with on(event).');
+    return this.#reporter.subscribe(observer);
   }
 
   close(): Promise<void> {
