@@ -72,13 +72,11 @@ function Table({ rows }: { rows: readonly (readonly string[])[] }) {
   const [head = [], ...body] = rows;
   const cells = (row: readonly string[]): readonly string[] => row.slice(0, MOST_COLUMNS);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <div class="table" tabIndex={0} role="group" aria-label="Table">
       <table>
         <thead>
           <tr>
             {cells(head).map((cell, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the columns never change
               <th key={index} scope="col">
                 {visible(cell)}
               </th>
@@ -87,10 +85,8 @@ function Table({ rows }: { rows: readonly (readonly string[])[] }) {
         </thead>
         <tbody>
           {body.slice(0, MOST_ROWS).map((row, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the rows never change
             <tr key={index}>
               {cells(row).map((cell, column) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: the columns never change
                 <td key={column}>{visible(cell)}</td>
               ))}
             </tr>

@@ -13,6 +13,10 @@ export function bytes(count: number): string {
   return `${(count / 1024 ** 2).toFixed(1)} MB`;
 }
 
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
 /** What would turn the reading direction or be seen by nobody becomes visible. */
 export function visible(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about

@@ -2,7 +2,7 @@
 // Not here: what is known of programs (model.ts), one program (program.tsx).
 import { render } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { bytes, milliseconds, visible } from './format.ts';
+import { bytes, counted, milliseconds, visible } from './format.ts';
 import { durationOf, emptyModel, type Model, type Program, type Run } from './model.ts';
 import { ProgramView, TABS, type Tab } from './program.tsx';
 import { type Connection, follow } from './stream.ts';
@@ -47,7 +47,6 @@ function Page() {
     return () => removeEventListener('hashchange', onHash);
   }, []);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the model changes in place; its version says when
   const shown = useMemo(() => filtered(model, query, status), [model, version, query, status]);
   const selected = place.program === undefined ? undefined : model.programs.get(place.program);
 
@@ -155,7 +154,7 @@ function Totals({ model, connection }: { model: Model; connection: Connection })
     else if (program.status === 'error') failed++;
     calls += program.calls.length;
   }
-  const parts = [`${model.ordered.length} programs`, `${running} running`, `${failed} failed`, `${calls} calls`];
+  const parts = [counted(model.ordered.length, 'program'), `${running} running`, `${failed} failed`, counted(calls, 'call')];
   if (model.dropped > 0) parts.push(`${model.dropped} events lost`);
   return (
     <p class="totals">
@@ -172,7 +171,7 @@ function ProgramRow({ program, model, tab, isSelected }: { program: Program; mod
   const title = program.status === 'conversation' ? 'Conversation' : firstLine(program);
   const facts = [
     milliseconds(durationOf(model, program)),
-    `${program.calls.length} calls`,
+    counted(program.calls.length, 'call'),
     ...(program.peakBytes === undefined ? [] : [bytes(program.peakBytes)]),
     ...(run?.actor === undefined ? [] : [visible(run.actor)]),
   ];

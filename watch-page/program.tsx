@@ -246,7 +246,6 @@ function CallDetail({ call, onClose }: { call: Call; onClose: () => void }) {
         </p>
       )}
       {call.notes.map((note, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: notes are only added at the end
         <p key={index} class="note">
           {visible(note)}
         </p>
@@ -279,7 +278,6 @@ function OutputView({ program }: { program: Program }) {
   const end = useRef<HTMLDivElement>(null);
   const box = useRef<HTMLDivElement>(null);
   const count = program.output.length;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows what is added
   useEffect(() => {
     const element = box.current;
     if (element !== null && element.scrollHeight - element.scrollTop - element.clientHeight < 200)
@@ -288,7 +286,6 @@ function OutputView({ program }: { program: Program }) {
   if (count === 0) return <p class="empty">It has printed nothing{program.status === 'running' ? ' yet' : ''}.</p>;
   const from = Math.max(0, count - 2_000);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <div ref={box} class="output" tabIndex={0} role="log" aria-label="Output">
       {from > 0 ? <p class="dim">{from} earlier pieces are not shown.</p> : null}
       {program.output.slice(from).map(({ level, text, bytes: size, at }, index) => (
@@ -307,7 +304,6 @@ function OutputView({ program }: { program: Program }) {
 function ResultView({ program }: { program: Program }) {
   const error = errorOf(program.detail);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <div class="result" tabIndex={0} role="group" aria-label="Result">
       {program.status === 'running' ? <p>It is still running.</p> : null}
       {program.limits.map((limit) => (
@@ -328,7 +324,6 @@ function ResultView({ program }: { program: Program }) {
           <h3>Warnings</h3>
           <ul>
             {program.warnings.map(({ message, line }, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: warnings are only added at the end
               <li key={index}>
                 {visible(message)}
                 {line === undefined ? null : <span class="dim"> (line {line})</span>}
@@ -378,7 +373,6 @@ function errorOf(detail: Captured | undefined): ShownError | undefined {
 function Files({ program }: { program: Program }) {
   if (program.artifacts.length === 0) return <p class="empty">There are no files.</p>;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <div class="files" tabIndex={0} role="group" aria-label="Files">
       {program.artifacts.slice(0, 500).map((artifact) => (
         <ArtifactView

@@ -40,7 +40,6 @@ export function VirtualList<Item>({ items, rowHeight, label, selected = -1, row 
   const last = Math.min(items.length, Math.ceil((view.top + view.height) / rowHeight) + MARGIN);
   return (
     // A region that scrolls must be reachable by keyboard.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
     <div
       ref={box}
       class="virtual"

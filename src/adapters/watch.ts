@@ -63,6 +63,11 @@ export async function serveWatch(watched: Watched, { port = 0 }: WatchOptions = 
     if (headers.origin !== undefined && !hosts.some((host) => headers.origin === `http://${host}`))
       return refuse(response, 403, 'Other pages may not look in here.');
     if (method !== 'GET' && method !== 'HEAD') return refuse(response, 405, 'There is nothing to be changed here.');
+    // Browsers ask for it without being told to.
+    if (request.url === '/favicon.ico') {
+      response.writeHead(204).end();
+      return;
+    }
     const [, given = '', name = '', id = ''] = (request.url ?? '').split('?', 1)[0]?.split('/') ?? [];
     if (!same(given, token)) return refuse(response, 404, 'Open the address that callgate printed, with its token.');
     switch (name) {
@@ -174,7 +179,10 @@ class Log {
   }
 
   stream(request: IncomingMessage, response: ServerResponse): void {
-    if (this.#pages.size >= MOST_PAGES) return refuse(response, 503, 'Too many pages are open.');
+    if (this.#pages.size >= MOST_PAGES) {
+      refuse(response, 503, 'Too many pages are open.');
+      return;
+    }
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
     const seen = /^\d{1,15}$/.exec(String(request.headers['last-event-id'] ?? ''))?.[0];
     const page: Page = { response, next: seen === undefined ? this.#first : Number(seen) + 1 };

@@ -2,12 +2,14 @@
 // in a file of its own.
 import { resolve } from 'node:path';
 import { traceFile } from '../adapters/trace.ts';
+import type { Watching } from '../adapters/watch.ts';
 import { createCodeMode, type Invocation, type LimitOverrides, type TypeCheckMode } from '../index.ts';
 import { readProgram } from './program-text.ts';
 import { Progress } from './progress.ts';
 import { renderJson, renderOutput, renderTroubles } from './render.ts';
 import { loadSources, type SourceOptions } from './sources.ts';
 import { colorsFor, type Terminal } from './terminal.ts';
+import { captureFor, keepWatching, startWatching, type WatchPort } from './watching.ts';
 
 /** Most of one payload in a trace: whole results, so that a program can be replayed. */
 const TRACED_BYTES = 8 * 1024 * 1024;
@@ -18,6 +20,7 @@ export interface RunOptions extends SourceOptions {
   readonly quiet?: boolean;
   readonly trace?: string;
   readonly payloads?: boolean;
+  readonly watch?: WatchPort;
   readonly isolation: 'thread' | 'inline';
   readonly typecheck: TypeCheckMode;
   readonly timeZone: string;
@@ -45,18 +48,22 @@ export async function run(file: string, options: RunOptions, terminal: Terminal)
     timeZone,
     locale,
     observer: [...(isSilent ? [] : [progress]), ...(trace === undefined ? [] : [trace])],
-    capture: trace !== undefined && options.payloads !== false,
-    captureBytes: TRACED_BYTES,
+    ...captureFor(options.watch),
+    ...(trace === undefined ? {} : { capture: options.payloads !== false, captureBytes: TRACED_BYTES }),
   });
+  let watching: Watching | undefined;
   try {
+    watching = await startWatching(codeMode, options.watch, terminal);
     const source = await readProgram(file, terminal);
     const result = await codeMode.run(source, { invocation: invocationOf(options), ...(signal === undefined ? {} : { signal }) });
     progress.close();
     stdout.write(options.json ? renderJson(result) : renderOutput(result));
     stderr.write(renderTroubles(result, colors));
+    await keepWatching(watching, terminal);
     return result.status === 'completed';
   } finally {
     progress.close();
+    await watching?.close();
     await codeMode.close();
     await close();
     trace?.close();

@@ -62,50 +62,56 @@ describe.each(CATALOG_FILES)('%s', (file) => {
     for (const budgetTokens of [200, 2_000, 8_000]) expect(compile(declarations(catalog, { budgetTokens })).mistakes).toEqual([]);
   });
 
-  test('the types accept what the schemas accept, and no more where a type can say so', () => {
-    const catalog = readCatalog(file);
-    const step = Math.max(1, catalog.entries.length / TOOLS_PER_CATALOG);
-    const chosen = catalog.entries.filter((_, index) => Math.floor(index % step) === 0);
-    const lines = [declarations(catalog), INPUT];
-    const cases: { side: Side; entry: CatalogEntry; value: unknown; name: string; valid: boolean; expressible: boolean }[] = [];
-    for (const [index, entry] of chosen.entries()) {
-      for (const side of sidesOf(entry, index)) {
-        lines.push(`type ${side.name} = ${side.type};`);
-        const where = 'A schema of the test';
-        const exact = compileJsonSchema(side.schema, where);
-        const meant = compileJsonSchema(expressible(side.schema, { keepAll: true }), where);
-        const wide = compileJsonSchema(expressible(side.schema), where);
-        for (const [at, value] of samplesOf(side.schema, { seed: 11, count: VALUES_PER_TOOL }).entries()) {
-          if (value === undefined) continue;
-          const name = `V_${side.name}_${at}`;
-          lines.push(`type ${name} = ${typeOfValue(value)};`);
-          const valid = check(exact, value) && check(meant, value);
-          cases.push({ side, entry, value, name, valid, expressible: check(wide, value) });
+  test(
+    'the types accept what the schemas accept, and no more where a type can say so',
+    () => {
+      const catalog = readCatalog(file);
+      const step = Math.max(1, catalog.entries.length / TOOLS_PER_CATALOG);
+      const chosen = catalog.entries.filter((_, index) => Math.floor(index % step) === 0);
+      const lines = [declarations(catalog), INPUT];
+      const cases: { side: Side; entry: CatalogEntry; value: unknown; name: string; valid: boolean; expressible: boolean }[] = [];
+      for (const [index, entry] of chosen.entries()) {
+        for (const side of sidesOf(entry, index)) {
+          lines.push(`type ${side.name} = ${side.type};`);
+          const where = 'A schema of the test';
+          const exact = compileJsonSchema(side.schema, where);
+          const meant = compileJsonSchema(expressible(side.schema, { keepAll: true }), where);
+          const wide = compileJsonSchema(expressible(side.schema), where);
+          for (const [at, value] of samplesOf(side.schema, { seed: 11, count: VALUES_PER_TOOL }).entries()) {
+            if (value === undefined) continue;
+            const name = `V_${side.name}_${at}`;
+            lines.push(`type ${name} = ${typeOfValue(value)};`);
+            const valid = check(exact, value) && check(meant, value);
+            cases.push({ side, entry, value, name, valid, expressible: check(wide, value) });
+          }
         }
       }
-    }
-    const compiled = compile(lines.join('\n'));
-    expect(compiled.mistakes).toEqual([]);
-    const narrower: string[] = [];
-    const wider = new Set<string>();
-    const found = { valid: 0, invalid: 0 };
-    for (const { side, entry, value, name, valid, expressible: isExpressible } of cases) {
-      const accepted = compiled.isAssignable(name, side.name);
-      found[valid ? 'valid' : 'invalid']++;
-      const told = `${entry.path} ${side.name.replace(/\d+/, '')}: ${JSON.stringify(value).slice(0, 300)} ${compiled.textOf(side.name).slice(0, 300)}`;
-      if (valid && !accepted) narrower.push(told);
-      if (!isExpressible && accepted) wider.add(`${entry.path} ${side.name.replace(/\d+/, '')}`);
-    }
-    const sides = catalog.entries.flatMap((entry, index) => sidesOf(entry, index));
-    const unknown = compile([declarations(catalog), INPUT, ...sides.map(({ name, type }) => `type ${name} = ${type};`)].join('\n'));
-    const unsaid = sides.filter(({ name, schema }) => saysSomething(schema) && unknown.textOf(name) === 'unknown').map(({ type }) => type);
-    const compared = new Set(cases.map(({ side }) => side.name)).size;
-    console.log(
-      `${file}: of ${compared} types compared ${compared - wider.size} exact, ${wider.size} wider; ${unsaid.length} of ${sides.length} unknown; ` +
-        `${found.valid} valid values, ${found.invalid} others${wider.size === 0 ? '' : `; wider: ${[...wider].slice(0, 5).join(', ')}`}`,
-    );
-    expect(narrower).toEqual([]);
-    expect(unsaid).toEqual([]);
-    expect(found.valid).toBeGreaterThan(0);
-  }, TIMEOUT_MS);
+      const compiled = compile(lines.join('\n'));
+      expect(compiled.mistakes).toEqual([]);
+      const narrower: string[] = [];
+      const wider = new Set<string>();
+      const found = { valid: 0, invalid: 0 };
+      for (const { side, entry, value, name, valid, expressible: isExpressible } of cases) {
+        const accepted = compiled.isAssignable(name, side.name);
+        found[valid ? 'valid' : 'invalid']++;
+        const told = `${entry.path} ${side.name.replace(/\d+/, '')}: ${JSON.stringify(value).slice(0, 300)} ${compiled.textOf(side.name).slice(0, 300)}`;
+        if (valid && !accepted) narrower.push(told);
+        if (!isExpressible && accepted) wider.add(`${entry.path} ${side.name.replace(/\d+/, '')}`);
+      }
+      const sides = catalog.entries.flatMap((entry, index) => sidesOf(entry, index));
+      const unknown = compile([declarations(catalog), INPUT, ...sides.map(({ name, type }) => `type ${name} = ${type};`)].join('\n'));
+      const unsaid = sides
+        .filter(({ name, schema }) => saysSomething(schema) && unknown.textOf(name) === 'unknown')
+        .map(({ type }) => type);
+      const compared = new Set(cases.map(({ side }) => side.name)).size;
+      console.log(
+        `${file}: of ${compared} types compared ${compared - wider.size} exact, ${wider.size} wider; ${unsaid.length} of ${sides.length} unknown; ` +
+          `${found.valid} valid values, ${found.invalid} others${wider.size === 0 ? '' : `; wider: ${[...wider].slice(0, 5).join(', ')}`}`,
+      );
+      expect(narrower).toEqual([]);
+      expect(unsaid).toEqual([]);
+      expect(found.valid).toBeGreaterThan(0);
+    },
+    TIMEOUT_MS,
+  );
 });
