@@ -4,14 +4,14 @@ import { type Artifact, artifact, deferredArtifact, ToolError, toolResult } from
 import { isRecord } from './connection.ts';
 
 /** The answer to `tools/call` as it came; members that nobody knows are kept. */
-export interface McpResult {
+interface McpResult {
   readonly content: readonly McpContent[];
   readonly structuredContent?: unknown;
   readonly isError?: boolean;
   readonly [key: string]: unknown;
 }
 
-export interface McpContent {
+interface McpContent {
   readonly type: string;
   readonly [key: string]: unknown;
 }
@@ -58,7 +58,7 @@ export function readResult(answer: unknown, origin: ResultOrigin): unknown {
 }
 
 /** JSON if it is an object or an array, the text itself otherwise: "42" and "true" stay texts. */
-export function readText(text: string): unknown {
+function readText(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return text;
   try {
     return JSON.parse(text);
