@@ -123,7 +123,10 @@ export class OpenSession implements Session {
   }
 
   get instructions(): string {
-    this.#instructions ??= instructionsFor(this.#parts.catalog);
+    if (this.#instructions === undefined) {
+      const { catalog, everything, limits, discoveryPlace: discovery } = this.#parts;
+      this.#instructions = instructionsFor({ catalog, everything, limits, discovery });
+    }
     return this.#instructions;
   }
 
