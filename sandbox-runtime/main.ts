@@ -1,18 +1,28 @@
 // The guest's own side of the gate, evaluated once before the boot image is taken. Its value is a function that is given
 // what the engine's driver offers and returns the bridge through which the driver enters. The bridge lives in the driver's
 // hands only: nothing of it is on the global object. Not here: the globals of a modern runtime (world/).
-import type { GuestError, Manifest, StartOptions } from '../src/protocol/messages.ts';
+import { type GuestError, type Manifest, type StartOptions, splitManifest } from '../src/protocol/messages.ts';
 import { decodeValue, encodeValue, UnserializableError, type WireValue } from '../src/protocol/values.ts';
 import { createArtifacts } from './artifacts.ts';
 import { type Calls, createCalls, type Settlement } from './calls.ts';
 import { describeError } from './failure.ts';
 import { createOutbox } from './outbox.ts';
-import { DateNow, ErrorConstructor, JSONParse, MathCeil, MathMin, ObjectKeys, PromisePrototypeThen, ReflectApply } from './primordials.ts';
+import {
+  ArrayPrototypeIncludes,
+  DateNow,
+  ErrorConstructor,
+  JSONParse,
+  MathCeil,
+  MathMin,
+  ObjectKeys,
+  PromisePrototypeThen,
+  ReflectApply,
+} from './primordials.ts';
 import { installPromises, type Settling } from './promises.ts';
 import { programFrames } from './stack.ts';
 import { createStore } from './store.ts';
 import { createToolbox, type Toolbox } from './tools.ts';
-import { defineHidden } from './world/define.ts';
+import { defineHidden, defineLazy } from './world/define.ts';
 import { installWorld } from './world/world.ts';
 
 /** What the driver offers the guest: pure, synchronous functions over text. */
@@ -211,7 +221,11 @@ function boot(driver: Driver): Bridge {
 
   /** A function of the host as a global. */
   function defineFunction(name: string): void {
-    define(name, (...args: unknown[]) => calls.ask(name, args));
+    define(name, (...args: unknown[]) => {
+      // A tool itself is as good as its name: `describeTool(tools.github.list_issues)`.
+      for (let i = 0; i < args.length; i++) if (typeof args[i] === 'function') args[i] = toolbox?.pathOf(args[i]) ?? args[i];
+      return calls.ask(name, args);
+    });
   }
 
   const artifacts = createArtifacts(calls);
@@ -235,12 +249,16 @@ function boot(driver: Driver): Bridge {
   });
 
   return {
-    install(manifest) {
+    install(sent) {
+      const { manifest, texts } = splitManifest(sent);
       const { tools: entries, globals, functions } = JSONParse(manifest) as Manifest;
-      toolbox = createToolbox(entries, calls);
+      toolbox = createToolbox(entries, calls, {
+        canSearch: ArrayPrototypeIncludes(functions, 'searchTools'),
+        texts: () => (texts === '' ? driver.ask('toolTexts', '') : texts),
+      });
       define('tools', toolbox.tools);
       define('codemode', toolbox.tools);
-      define('ALL_TOOLS', toolbox.allTools);
+      defineLazy('ALL_TOOLS', toolbox.allTools);
       for (let i = 0; i < functions.length; i++) defineFunction(functions[i] as string);
       const names = ObjectKeys(globals);
       for (let i = 0; i < names.length; i++) define(names[i] as string, decodeValue(globals[names[i] as string] as WireValue));

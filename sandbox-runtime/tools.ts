@@ -1,12 +1,13 @@
 // The `tools` object: made from the catalog's manifest when the catalog's image is made, so that a program pays nothing for
 // it. Stubs send the tool's index, never a name. A name that is not in the catalog fails here, with the nearest ones.
 
-import type { ManifestEntry } from '../src/protocol/messages.ts';
+import type { ManifestEntry, ToolText } from '../src/protocol/messages.ts';
 import { nearest } from '../src/protocol/nearest.ts';
 import type { Calls } from './calls.ts';
 import {
   ArrayIsArray,
   ArrayPrototypeJoin,
+  JSONParse,
   list,
   ObjectCreate,
   ObjectDefineProperty,
@@ -14,11 +15,13 @@ import {
   ObjectPrototypeHasOwnProperty,
   ProxyConstructor,
   ReflectApply,
+  replaceText,
   StringPrototypeSlice,
   StringPrototypeStartsWith,
   SymbolToPrimitive,
   table,
 } from './primordials.ts';
+import { defineVisible } from './world/define.ts';
 
 const ArrayPrototypeConcat = Array.prototype.concat as (...items: unknown[]) => unknown[];
 
@@ -27,25 +30,38 @@ type Stub = (input?: unknown, ...rest: unknown[]) => Promise<unknown>;
 /** What the manifest becomes for the program. */
 export interface Toolbox {
   readonly tools: object;
-  readonly allTools: readonly object[];
+  /** The list of the tools, made when a program reads it. */
+  allTools(): readonly object[];
   /** The stub of a tool by its index. */
   stub(index: number): unknown;
+  /** The path of the tool whose stub this is. */
+  pathOf(stub: unknown): string | undefined;
 }
 
-export function createToolbox(manifest: readonly ManifestEntry[], calls: Calls): Toolbox {
-  const spellings = table<Stub>();
+interface ToolboxOptions {
+  /** Programs have `searchTools`, which errors then recommend. */
+  readonly canSearch: boolean;
+  /** What is said of the tools, where the manifest does not hold it: JSON of the `ToolText` of each. */
+  texts(): string;
+}
+
+export function createToolbox(manifest: readonly ManifestEntry[], calls: Calls, { canSearch, texts }: ToolboxOptions): Toolbox {
   const paths = list<string>();
+  /** Own spellings, where they differ from the path. */
+  const names = list<string | undefined>();
   const stubs = list<Stub>();
-  const allTools: object[] = [];
-  const unknown = (path: string): Promise<unknown> => calls.refuse(path, unknownTool(path, paths));
+  const unknown = (path: string): Promise<unknown> => calls.refuse(path, unknownTool(path, paths, canSearch));
   const root = namespace('', unknown);
+  let isInside = true;
   for (let index = 0; index < manifest.length; index++) {
     const entry = manifest[index] as ManifestEntry;
     const path = ArrayPrototypeJoin(entry.path, '.');
     const stub = createStub(index, path, entry.takesList === true, calls);
     const own = entry.spellings ?? entry.path;
-    paths[paths.length] = path;
-    spellings[path] = spellings[entry.name] = stub;
+    paths[index] = path;
+    names[index] = entry.name === path ? undefined : entry.name;
+    stubs[index] = stub;
+    isInside = isInside && entry.description !== undefined;
     let at = root;
     let prefix = '';
     for (let depth = 0; depth < entry.path.length - 1; depth++) {
@@ -62,33 +78,76 @@ export function createToolbox(manifest: readonly ManifestEntry[], calls: Calls):
     const last = entry.path.length - 1;
     define(at, own[last] as string, stub, false);
     define(at, entry.path[last] as string, stub, true);
-    stubs[index] = stub;
-    const listed = ObjectCreate(null);
-    listed['name'] = entry.name;
-    listed['identifier'] = `tools.${path}`;
-    listed['description'] = entry.description;
-    if (entry.signature !== undefined) listed['signature'] = entry.signature;
-    allTools[index] = ObjectFreeze(plain(listed));
   }
-  // Names as systems without namespaces have them, where no tool has such a name itself.
-  for (let index = 0; index < manifest.length; index++) {
-    const { path } = manifest[index] as ManifestEntry;
-    const flat = ArrayPrototypeJoin(path, '_');
-    if (spellings[flat] === undefined) spellings[flat] = stubs[index] as Stub;
-    const double = ArrayPrototypeJoin(path, '__');
-    if (spellings[double] === undefined) spellings[double] = stubs[index] as Stub;
+
+  /** Stubs by every spelling that `tools.call` takes; made by the first call of it. */
+  let spellings: Record<string, Stub> | undefined;
+  function spelled(): Record<string, Stub> {
+    const made = table<Stub>();
+    for (let index = 0; index < stubs.length; index++) {
+      made[paths[index] as string] = stubs[index] as Stub;
+      const name = names[index];
+      if (name !== undefined) made[name] = stubs[index] as Stub;
+    }
+    // Names as systems without namespaces have them, where no tool has such a name itself.
+    for (let index = 0; index < stubs.length; index++) {
+      for (let i = 0; i < SEPARATORS.length; i++) {
+        const flat = replaceText(paths[index] as string, '.', SEPARATORS[i] as string);
+        if (made[flat] === undefined) made[flat] = stubs[index] as Stub;
+      }
+    }
+    return made;
   }
+
   define(
     root,
     'call',
     (name: unknown, input?: unknown): Promise<unknown> => {
+      spellings ??= spelled();
       const asked = typeof name === 'string' && StringPrototypeStartsWith(name, 'tools.') ? StringPrototypeSlice(name, 6) : name;
       const stub = typeof asked === 'string' ? spellings[asked] : undefined;
       return stub === undefined ? unknown(typeof asked === 'string' ? asked : typeof asked) : stub(input);
     },
     false,
   );
-  return { tools: root, allTools: ObjectFreeze(allTools), stub: (index) => stubs[index] };
+
+  const told = isInside ? listed(paths, names, (index) => textOf(manifest[index] as ManifestEntry)) : undefined;
+  return {
+    tools: root,
+    allTools() {
+      if (told !== undefined) return told;
+      const apart = JSONParse(texts()) as ToolText[];
+      return listed(paths, names, (index) => apart[index] as ToolText);
+    },
+    stub: (index) => stubs[index],
+    pathOf(stub) {
+      for (let index = 0; index < stubs.length; index++) if (stubs[index] === stub) return paths[index];
+      return undefined;
+    },
+  };
+}
+
+const SEPARATORS = ['_', '__'];
+
+function textOf({ description = '', signature }: ManifestEntry): ToolText {
+  return signature === undefined ? [description] : [description, signature];
+}
+
+/** The value of `ALL_TOOLS`. */
+function listed(paths: readonly string[], names: readonly (string | undefined)[], textAt: (index: number) => ToolText): readonly object[] {
+  const all: object[] = [];
+  for (let index = 0; index < paths.length; index++) {
+    const path = paths[index] as string;
+    const text = textAt(index);
+    const name = names[index] ?? path;
+    const identifier = `tools.${path}`;
+    const description = text[0];
+    const signature = text[1];
+    // Literals, whose members are their own whatever the prototypes hold; with the ordinary prototype, so that they print as usual.
+    const tool = signature === undefined ? { name, identifier, description } : { name, identifier, description, signature };
+    defineVisible(all, index, ObjectFreeze(tool));
+  }
+  return ObjectFreeze(all);
 }
 
 function createStub(index: number, path: string, takesList: boolean, calls: Calls): Stub {
@@ -168,13 +227,18 @@ for (const name of [
 ])
   SILENT[name] = true;
 
-function unknownTool(path: string, paths: readonly string[]): { name: string; code: string; message: string } {
+/** With more tools than this a list of them is more than anybody reads. */
+const MANY = 20;
+
+function unknownTool(path: string, paths: readonly string[], canSearch: boolean): { name: string; code: string; message: string } {
   const near = nearest(path, paths);
-  let hint = paths.length === 0 ? ' There are no tools.' : ' ALL_TOOLS lists the tools that there are.';
+  const searches = canSearch && paths.length > MANY;
+  let hint =
+    paths.length === 0 ? ' There are no tools.' : ` ${searches ? 'searchTools(query) finds' : 'ALL_TOOLS lists'} the tools that there are.`;
   if (near.length > 0) {
     hint = ' Did you mean ';
     for (let i = 0; i < near.length; i++) hint += `${i === 0 ? '' : i === near.length - 1 ? ' or ' : ', '}\`tools.${near[i]}\``;
-    hint += '?';
+    hint += searches ? '? searchTools(query) finds others.' : '?';
   }
   return { name: 'ReferenceError', code: 'tool_unknown', message: `There is no tool \`${StringPrototypeSlice(path, 0, 200)}\`.${hint}` };
 }
@@ -185,9 +249,4 @@ function define(target: object, key: string, value: unknown, enumerable: boolean
 
 function hasOwn(target: object, key: string): boolean {
   return ObjectPrototypeHasOwnProperty(target, key);
-}
-
-function plain(record: Record<PropertyKey, unknown>): object {
-  // With the ordinary prototype, so that printing and copying it look as usual.
-  return { ...record };
 }

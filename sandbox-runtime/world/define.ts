@@ -41,6 +41,20 @@ export function defineGlobal(name: string, value: unknown): void {
   defineHidden(globalThis, name, value);
 }
 
+/** Defines a global that is made when it is first read, and then stays; it may be replaced before. */
+export function defineLazy(name: string, make: () => unknown): void {
+  const descriptor = ObjectCreate(null) as Descriptor;
+  descriptor.get = () => {
+    const value = make();
+    defineHidden(globalThis, name, value);
+    return value;
+  };
+  descriptor.set = (value: unknown) => defineHidden(globalThis, name, value);
+  descriptor.enumerable = false;
+  descriptor.configurable = true;
+  ObjectDefineProperty(globalThis, name, descriptor);
+}
+
 /** Removes globals that this world does not offer. */
 export function removeGlobals(names: readonly string[]): void {
   for (let i = 0; i < names.length; i++) ReflectDeleteProperty(globalThis, names[i] as string);

@@ -105,9 +105,10 @@ export function objectSchema(schema: JsonSchema): { readonly schema: ObjectSchem
 }
 
 /** Shows what came of a call. Begins it at once, so that calls keep the order in which the model made them. */
-async function rendering(begin: () => Promise<Observation>): Promise<Rendering> {
+async function rendering(begin: () => Promise<Observation | string>): Promise<Rendering> {
   try {
     const seen = await begin();
+    if (typeof seen === 'string') return said(seen);
     if (seen.program === 0 && seen.status === 'completed' && seen.value === undefined && seen.artifacts.length === 0) return said('Done.');
     return await renderResult(seen);
   } catch (error) {

@@ -49,6 +49,8 @@ export interface BrokerOptions {
   readonly encode?: Encode | undefined;
   /** A promise to wait for before a tool starts, while there is no room for its result; `undefined` when there is. */
   readonly room?: (() => Promise<void> | undefined) | undefined;
+  /** Shown every value that a program gets, as it is before it is encoded. */
+  readonly learn?: ((entry: CatalogEntry, value: unknown) => void) | undefined;
   readonly executionId: string;
   /** Says which program this is, for `idempotencyKey`: the same again only when the same program is repeated for the same run. */
   readonly programKey: string;
@@ -254,6 +256,7 @@ class ExecutionBroker implements Broker {
     const { delivery, error, value } = hooks?.afterCall === undefined ? delivered : await this.#after(call, entry, input, delivered);
     if (this.#ending.reached) return this.#aborted(call);
     if (!delivery.ok) return this.#end(call, 'error', delivery, error, value);
+    this.#options.learn?.(entry, value);
     return this.#end(call, 'ok', await this.#keep(call, request, delivery), undefined, value);
   }
 

@@ -4,7 +4,7 @@
 import { randomFillSync } from 'node:crypto';
 import type { ErrorKind } from '../protocol/errors.ts';
 import type { LimitName } from '../protocol/limits.ts';
-import type { StartOptions } from '../protocol/messages.ts';
+import { type StartOptions, splitManifest } from '../protocol/messages.ts';
 import type { Budget, Engine, Image, Outcome, Realm, Start } from './engine.ts';
 import { GUEST_BUNDLE } from './guest-bundle.ts';
 import { type Boot, BRIDGE, type Bridge, buildId, packBoot, readBoot } from './quickjs-boot.ts';
@@ -26,6 +26,12 @@ const HALT = 2;
 const SAY = 3;
 /** What a program prints is told before its turn ends, when that takes longer. */
 const TELL_MS = 50;
+/** The guest with a catalog's tools in it, and what is said of those tools where that stays outside. */
+interface CatalogImage {
+  readonly base: BaseImage;
+  readonly texts: string;
+}
+
 /**
  * Opens the engine in this thread: finds the memory's layout and takes the boot image that the package was built with; without
  * one (run from the sources) the guest's runtime is evaluated here, which takes a hundred milliseconds.
@@ -35,14 +41,15 @@ export async function createQuickJs(wasm: WebAssembly.Module): Promise<Engine> {
   const layout = await findLayout(module);
   const build = buildId(layout);
   const answer = createAnswer();
-  const images = new Map<string, BaseImage>();
+  const images = new Map<string, CatalogImage>();
   const maker = await QuickJsRealm.instantiate(module, layout, answer, INITIAL_PAGES * 65536);
   const boot = readBoot(build) ?? maker.boot();
   maker.adopt(boot, images);
   return {
     build,
     addCatalog(id, manifest) {
-      images.set(id, maker.makeImage(boot, manifest));
+      const { manifest: tools, texts } = splitManifest(manifest);
+      images.set(id, { base: maker.makeImage(boot, tools), texts });
     },
     removeCatalog(id) {
       images.delete(id);
@@ -74,7 +81,7 @@ class QuickJsRealm implements Realm {
   readonly #encoder = new TextEncoder();
   readonly #seeds = new Seeds();
   #boot: Boot | undefined;
-  #images: ReadonlyMap<string, BaseImage> = new Map();
+  #images: ReadonlyMap<string, CatalogImage> = new Map();
   /** The image that the memory holds, scrubbed and untouched; `undefined` while a program is in it. */
   #clean: string | undefined;
   #stackBytes = 0;
@@ -145,7 +152,7 @@ class QuickJsRealm implements Realm {
   }
 
   /** Makes this realm one of the booted build, without booting it. */
-  adopt(boot: Boot, images: ReadonlyMap<string, BaseImage>): void {
+  adopt(boot: Boot, images: ReadonlyMap<string, CatalogImage>): void {
     this.#boot = boot;
     this.#images = images;
   }
@@ -202,7 +209,7 @@ class QuickJsRealm implements Realm {
   }
 
   park(): Image {
-    const base = this.#images.get(this.#catalog);
+    const base = this.#images.get(this.#catalog)?.base;
     if (base === undefined) throw new Error('A realm without a program cannot be parked.');
     const image = this.#memory.difference(base);
     this.reset();
@@ -217,12 +224,12 @@ class QuickJsRealm implements Realm {
 
   peakBytes(): number {
     // Held even when the program is gone from the memory: the image that it started from is known by its catalog.
-    return Math.max(0, this.#memory.grownBytes, this.#memory.top - (this.#images.get(this.#catalog)?.top ?? 0));
+    return Math.max(0, this.#memory.grownBytes, this.#memory.top - (this.#images.get(this.#catalog)?.base.top ?? 0));
   }
 
   reset(): boolean {
     if (this.#broken || this.#memory.grown || this.#memory.stackOverran(this.#stackBytes)) return false;
-    const base = this.#images.get(this.#catalog);
+    const base = this.#images.get(this.#catalog)?.base;
     if (base === undefined) return false;
     this.#memory.restore(base, this.#stackBytes);
     this.#clean = this.#catalog;
@@ -245,7 +252,7 @@ class QuickJsRealm implements Realm {
   #prepare(catalog: string, stackBytes: number): Boot {
     const boot = this.#booted;
     if (this.#clean !== catalog) {
-      const base = this.#images.get(catalog);
+      const base = this.#images.get(catalog)?.base;
       if (base === undefined) throw new Error(`There is no image of catalog ${catalog}.`);
       this.#memory.restore(base, 512 * 1024);
     }
@@ -356,7 +363,9 @@ class QuickJsRealm implements Realm {
     if (id !== ASK || count < 2) return ffi.QTS_GetUndefined();
     const service = this.#readString(context, ffi.QTS_ArgvGetJSValueConstPointer(argv, 0));
     const argument = this.#readString(context, ffi.QTS_ArgvGetJSValueConstPointer(argv, 1));
-    return this.#newString(context, this.#answer(service, argument));
+    // No service of the world: it is this catalog's, and not part of its image.
+    const answer = service === 'toolTexts' ? (this.#images.get(this.#catalog)?.texts ?? '') : this.#answer(service, argument);
+    return this.#newString(context, answer);
   }
 
   #shouldInterrupt(): 0 | 1 {

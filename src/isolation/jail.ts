@@ -7,6 +7,7 @@ import {
   type Manifest,
   type StartOptions,
   seal,
+  splitManifest,
   unseal,
   type Warning,
   type WorkerEnvelope,
@@ -230,7 +231,7 @@ function endsProgram(lines: string): boolean {
 type FlatNames = ReadonlyMap<string, number>;
 
 function readFlatNames(manifest: string): FlatNames {
-  const { tools } = JSON.parse(manifest) as Manifest;
+  const { tools } = JSON.parse(splitManifest(manifest).manifest) as Manifest;
   return new Map(tools.map(({ path }, index) => [path.join('_'), index]));
 }
 

@@ -171,3 +171,11 @@ interface Uint8Array<TArrayBuffer extends ArrayBufferLike> {
 }
 interface Uint8ArrayConstructor { fromBase64(text: string, options?: object): Uint8Array<ArrayBuffer>; fromHex(text: string): Uint8Array<ArrayBuffer> }
 `;
+
+/** Declarations of what looks for tools, in guests that have it. */
+export const DISCOVERY_GLOBALS = `
+interface FoundTool { readonly name: string; readonly identifier: string; readonly description?: string; readonly signature?: string; readonly declaration?: string }
+declare function searchTools(query: string | readonly string[], options: { limit?: number; namespace?: string; detail?: "names" | "signatures" | "full"; format: "text" }): Promise<string>;
+declare function searchTools(query?: any, options?: any): Promise<FoundTool[]>;
+declare function describeTool(name: any, ...more: any[]): Promise<string>;
+`;

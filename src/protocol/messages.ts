@@ -42,7 +42,8 @@ export interface ManifestEntry {
   readonly spellings?: readonly string[];
   /** The own spelling with dots between. */
   readonly name: string;
-  readonly description: string;
+  /** Absent where the texts come apart from the manifest, as with very many tools. */
+  readonly description?: string;
   /** TypeScript signature, where the host has made one. */
   readonly signature?: string;
   /** Several arguments are one array to this tool. */
@@ -56,6 +57,18 @@ export interface Manifest {
   readonly globals: { readonly [name: string]: WireValue };
   /** Global functions that the host carries out itself, beside the tools: `searchTools`. Each returns a promise. */
   readonly functions: readonly string[];
+}
+
+/** What `ALL_TOOLS` says of a tool beside its names, where that comes apart from the manifest. */
+export type ToolText = readonly [description: string, signature?: string];
+
+/**
+ * A manifest as it travels: JSON on one line, and, when the texts of the tools would make every guest large, a second line with JSON of the
+ * `ToolText` of each. An engine may leave that line outside of the guest, and answer the guest's question for it (`toolTexts`).
+ */
+export function splitManifest(sent: string): { readonly manifest: string; readonly texts: string } {
+  const end = sent.indexOf('\n');
+  return end < 0 ? { manifest: sent, texts: '' } : { manifest: sent.slice(0, end), texts: sent.slice(end + 1) };
 }
 
 /** What the guest says of an error that ended its program. All strings are bounded by the guest and again by the host. */

@@ -16,13 +16,19 @@ import { type LimitOverrides, type Limits, resolveLimits } from '../protocol/lim
 import { nearest } from '../protocol/nearest.ts';
 import { createRun, type RunHandle } from '../tools/binding.ts';
 import { type Catalog, createCatalog } from '../tools/catalog.ts';
+import { Discovery } from '../tools/discovery.ts';
 import { describe } from '../tools/json.ts';
 import { type Collection, collect, collectStatic, isStatic, type PlacedTool } from '../tools/provider.ts';
+import { ToolIndexes } from '../tools/search.ts';
+import { SeenResultsOfTools } from '../tools/seen-results.ts';
 import { Workspaces } from '../workspace/open.ts';
 import { Artifacts } from './artifacts.ts';
 import { type ExecutionOptions, execute, type GuestCatalog } from './execution.ts';
-import { FUNCTION_NAMES, hostFunctions } from './functions.ts';
+import { functionNames, hostFunctions, SearchTurns } from './functions.ts';
+import { type ModelCatalog, modelCatalog } from './model-catalog.ts';
 import {
+  CATALOG_OPTIONS,
+  type CatalogOptions,
   type CodeModeOptions,
   checkGlobals,
   checkKeys,
@@ -60,6 +66,11 @@ export interface CodeMode {
    * the option `capture` asked for.
    */
   observe(observer: Pick<Observer, 'on'>): () => void;
+  /**
+   * The tools that a run would have, to be listed, declared, searched and described. Builds them as a run would and closes what that
+   * opened. Rejects as `run()` does.
+   */
+  catalog(options?: CatalogOptions): Promise<ModelCatalog>;
   /** Ends running programs, open sessions and all workers. Safe to call twice. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -72,8 +83,8 @@ export function createCodeMode(options: CodeModeOptions): CodeMode {
 
 /** Memory for programs that wait without a worker, some hundred thousand of the ordinary kind. */
 const MAX_PARKED_BYTES = 2 * 1024 ** 3;
-/** Longest manifest that a guest takes: some five thousand tools. */
-const MAX_MANIFEST = 4 * 1024 * 1024;
+/** What a guest's image has room for, in characters of the manifest: some twelve thousand tools, or constants of twice the length. */
+const MAX_MANIFEST = 2.25 * 1024 * 1024;
 /** Time at closing for observers that have not heard everything. */
 const OBSERVERS_MS = 1_000;
 /** Deepest guest stack that fits the host's own thread. */
@@ -94,6 +105,11 @@ class OpenCodeMode implements CodeMode {
   readonly #running = new Set<Promise<unknown>>();
   readonly #sessions = new Set<Session>();
   readonly #types: TypeChecks;
+  readonly #indexes = new ToolIndexes();
+  readonly #searchTurns = new SearchTurns();
+  /** What is known of results, where all runs learn together. */
+  readonly #seen: SeenResultsOfTools | undefined;
+  readonly #functions: readonly string[];
   readonly #workspaces: Workspaces | undefined;
   readonly #artifacts: Artifacts;
   #scheduler: Promise<Scheduler> | undefined;
@@ -109,12 +125,14 @@ class OpenCodeMode implements CodeMode {
     this.#timeZone = checkTimeZone(options.timeZone ?? 'UTC');
     this.#locale = checkLocale(options.locale ?? 'en-US');
     this.#globals = checkGlobals(options.globals ?? {});
-    this.#types = new TypeChecks(Object.keys(options.globals ?? {}));
+    this.#functions = functionNames(options.discovery ?? 'guest');
+    this.#types = new TypeChecks(Object.keys(options.globals ?? {}), this.#functions);
+    this.#seen = options.learnOutputs === 'shared' ? new SeenResultsOfTools() : undefined;
     this.#workspaces = options.workspace === undefined ? undefined : new Workspaces(options.workspace);
     if (isStatic(options.tools)) {
       const collection = collectStatic(options.tools);
       const catalog = createCatalog(collection.tools);
-      this.#fixed = { collection, catalog, guest: toGuest(catalog, this.#globals) };
+      this.#fixed = { collection, catalog, guest: toGuest(catalog, this.#globals, this.#functions) };
     }
   }
 
@@ -158,6 +176,7 @@ class OpenCodeMode implements CodeMode {
         run,
         limits,
         ...this.#shared(scheduler),
+        ...this.#discovery(catalog).execution,
         shelf,
         typecheck: this.#types.for(catalog, mode),
         lifetime: 'wallMs',
@@ -189,14 +208,17 @@ class OpenCodeMode implements CodeMode {
     let session: Session | undefined;
     try {
       const catalog = except.length === 0 ? everything : createCatalog(without(collection.tools, everything, except));
-      const guest = catalog === everything ? whole : toGuest(catalog, this.#globals);
+      const guest = catalog === everything ? whole : toGuest(catalog, this.#globals, this.#functions);
+      const { discovery, execution } = this.#discovery(catalog);
       session = new OpenSession({
         run,
         catalog,
+        discovery,
+        discoveryPlace: this.#options.discovery ?? 'guest',
         everything,
         limits,
         signal,
-        execution: { ...this.#shared(scheduler), shelf, guest, typecheck: this.#types.for(catalog, mode) },
+        execution: { ...this.#shared(scheduler), ...execution, shelf, guest, typecheck: this.#types.for(catalog, mode) },
         release: async () => {
           if (session !== undefined) this.#sessions.delete(session);
           await shelf.close();
@@ -211,6 +233,26 @@ class OpenCodeMode implements CodeMode {
     }
     this.#sessions.add(session);
     return session;
+  }
+
+  async catalog(options: CatalogOptions = {}): Promise<ModelCatalog> {
+    if (this.#closed !== undefined) throw new CodeModeError('closed', 'This code mode has been closed; create another one.');
+    checkKeys(options, CATALOG_OPTIONS, 'catalog()');
+    const run = createRun({ id: options.runId, invocation: options.invocation });
+    if (this.#fixed !== undefined) return modelCatalog(this.#fixed.catalog, this.#discovery(this.#fixed.catalog).discovery);
+    await this.#openWorkspace(run);
+    const { collection, catalog } = await this.#build(run);
+    await closeBoth(() => run.close(), collection.closing());
+    return modelCatalog(catalog, this.#discovery(catalog).discovery);
+  }
+
+  /** Looking for tools of one run, and what its programs have of that. */
+  #discovery(catalog: Catalog): { readonly discovery: Discovery; readonly execution: Pick<ExecutionOptions, 'functions' | 'learn'> } {
+    const { learnOutputs = false } = this.#options;
+    const seen = learnOutputs === true ? new SeenResultsOfTools() : this.#seen;
+    const discovery = new Discovery(catalog, this.#indexes, seen);
+    const functions = hostFunctions({ discovery, turns: this.#searchTurns });
+    return { discovery, execution: { functions, learn: seen && ((entry, value) => seen.see(entry, value)) } };
   }
 
   /** Tells of a run; what it gives tells of its end. */
@@ -239,7 +281,7 @@ class OpenCodeMode implements CodeMode {
   /** What every execution of this code mode has in common. */
   #shared(
     scheduler: Scheduler,
-  ): Pick<ExecutionOptions, 'scheduler' | 'policy' | 'reporter' | 'hooks' | 'showError' | 'functions' | 'timeZone' | 'locale'> {
+  ): Pick<ExecutionOptions, 'scheduler' | 'policy' | 'reporter' | 'hooks' | 'showError' | 'timeZone' | 'locale'> {
     const { policy, hooks, showError } = this.#options;
     return {
       scheduler,
@@ -247,7 +289,6 @@ class OpenCodeMode implements CodeMode {
       reporter: this.#reporter,
       hooks,
       showError,
-      functions: hostFunctions(),
       timeZone: this.#timeZone,
       locale: this.#locale,
     };
@@ -269,7 +310,7 @@ class OpenCodeMode implements CodeMode {
       const before = this.#latest;
       if (before !== undefined && areSame(collection.tools, before.collection.tools)) return { ...before, collection };
       const catalog = createCatalog(collection.tools);
-      const built = { collection, catalog, guest: toGuest(catalog, this.#globals) };
+      const built = { collection, catalog, guest: toGuest(catalog, this.#globals, this.#functions) };
       this.#latest = built;
       return built;
     } catch (error) {
@@ -392,16 +433,19 @@ async function settle(work: () => Promise<void>): Promise<{ error: unknown } | u
 }
 
 /** The manifest of the tools and the constants together: images are made and kept per such text. */
-function toGuest(catalog: Catalog, globals: string): GuestCatalog {
-  const size = catalog.manifest.length + globals.length;
+function toGuest(catalog: Catalog, globals: string, functions: readonly string[]): GuestCatalog {
+  const { entries, texts } = catalog.manifest;
+  // A tool becomes a function, which is larger than the text that it comes from.
+  const size = 2 * entries.length + globals.length;
   if (size > MAX_MANIFEST) {
     throw new CodeModeError(
       'catalog_failed',
-      `The ${catalog.entries.length} tools and the \`globals\` take ${size} characters to describe to a guest, which takes ${MAX_MANIFEST}; give fewer tools, shorter descriptions or smaller globals.`,
+      `The ${catalog.entries.length} tools and the \`globals\` are more than fits into a guest (${size} of ${MAX_MANIFEST} characters); give fewer tools or smaller globals.`,
     );
   }
   const id = globals === '{}' ? catalog.id : createHash('sha256').update(catalog.id).update(globals).digest('hex');
-  return { id, manifest: `{"tools":${catalog.manifest},"globals":${globals},"functions":${JSON.stringify(FUNCTION_NAMES)}}` };
+  const manifest = `{"tools":${entries},"globals":${globals},"functions":${JSON.stringify(functions)}}`;
+  return { id, manifest: texts === '' ? manifest : `${manifest}\n${texts}` };
 }
 
 function refused(message: string, limits: Limits): RunResult {

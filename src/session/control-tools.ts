@@ -6,14 +6,14 @@ import type { Observation, ObserveOptions } from './observation.ts';
 
 /** A tool specification that any SDK can be given. */
 export interface ControlTool {
-  readonly name: 'exec' | 'wait' | 'stop';
+  readonly name: 'exec' | 'wait' | 'stop' | 'search_tools' | 'describe_tool';
   readonly description: string;
   readonly inputSchema: ControlSchema;
   /**
-   * Takes what the model sent. Rejects with a `CodeModeError` whose message the model should read. The program of an `exec` ends when
+   * Takes what the model sent, and gives an observation, or text where tools are looked for; `renderResult` renders both. Rejects with a `CodeModeError` whose message the model should read. The program of an `exec` ends when
    * `signal` aborts, also after the call has returned; the one that `wait` watches ends when it aborts while it watches.
    */
-  execute(input: unknown, options?: { readonly signal?: AbortSignal | undefined }): Promise<Observation>;
+  execute(input: unknown, options?: { readonly signal?: AbortSignal | undefined }): Promise<Observation | string>;
 }
 
 /** A JSON Schema of an object, in the shape that SDKs take. */

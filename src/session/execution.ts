@@ -17,7 +17,7 @@ import type { Limits } from '../protocol/limits.ts';
 import type { GuestError, GuestMessage, News, Warning } from '../protocol/messages.ts';
 import { encodeValue, UnserializableError, type WireValue } from '../protocol/values.ts';
 import type { RunHandle } from '../tools/binding.ts';
-import type { Catalog } from '../tools/catalog.ts';
+import type { Catalog, CatalogEntry } from '../tools/catalog.ts';
 import { ToolError } from '../tools/tool.ts';
 import { Output } from './output.ts';
 import type { ProgramError, RunResult } from './result.ts';
@@ -72,6 +72,8 @@ export interface ExecutionOptions {
   readonly showError?: ShowError | undefined;
   /** By name, the same as in the guest's manifest. */
   readonly functions: ReadonlyMap<string, HostFunction>;
+  /** Shown every value that a program gets from a tool. */
+  readonly learn?: ((entry: CatalogEntry, value: unknown) => void) | undefined;
   readonly timeZone: string;
   readonly locale: string;
   /** When the program must have ended, and which limit says so: `wallMs` of a run, `lifetimeMs` in a session. */
@@ -189,6 +191,7 @@ export class Execution {
       showError,
       encode: (value) => this.#encode(value),
       room: () => this.#room(),
+      learn: options.learn,
       executionId: id,
       programKey: `${run.run.id}\n${source}`,
       signal: this.#abort.signal,

@@ -1,42 +1,58 @@
-// What a model is told of code mode, for the system prompt: how to write a program, and which tools there are, in as much detail as a
-// budget allows. Not here: how tools are declared (tools/declarations.ts).
+// What a model is told of code mode, for the system prompt: how to write a program, with what is really on, an example made from the tools, and
+// the tools in as much detail as a budget allows. Not here: how tools are declared (tools/declarations.ts).
+import type { Limits } from '../protocol/limits.ts';
 import type { Catalog } from '../tools/catalog.ts';
-import { declarations as declare, signatureOf } from '../tools/declarations.ts';
+import { declarations } from '../tools/declarations.ts';
+import { exampleProgram } from './example-program.ts';
+import type { DiscoveryPlace } from './options.ts';
 
-/** Characters that the tools may take, some 6 000 tokens. */
-const BUDGET = 24_000;
+/** Tokens that the tools may take. */
+const BUDGET_TOKENS = 6_000;
+/** Names of tools of the conversation, in UTF-16 units. */
+const NAMES_LENGTH = 120;
 
-const HOW = `You can run programs with \`exec\`. A program is JavaScript or TypeScript: a script body with top-level await; \`return\` one small value.
-Tools are async functions that take one object: \`const page = await tools.name({ … })\`. Calls that do not depend on each other run in parallel with Promise.all. A failed call throws an Error whose message says what to do.
-Filter, join and count inside the program, and return only what the conversation needs. console.log and text(value) write output; exit(value) ends early; store(key, value) and load(key) keep JSON for later programs. Files that tools deliver are listed in \`artifacts\` ({ id, name, mediaType, bytes, from }): read one with await readArtifact(id), pass its id to a tool that takes one, make your own with await saveArtifact({ name, data }). There is no network, file system or import.`;
-
-/** The most detailed of three forms that fits: declarations, signatures, or names to look up in \`ALL_TOOLS\`. */
-export function instructionsFor(catalog: Catalog): string {
-  if (catalog.entries.length === 0) return `${HOW}\nThere are no tools.`;
-  const listed = `${HOW}\nALL_TOOLS lists every tool: { name, identifier, description, signature }.`;
-  if (catalog.entries.length <= 200) {
-    const declarations = declare(catalog);
-    if (declarations.length <= BUDGET) return `${HOW}\nThe tools:\n\`\`\`ts\n${declarations}\`\`\``;
-  }
-  const lines = catalog.entries.map((entry) => `- ${signatureOf(entry, 160)} — ${firstLine(entry.tool.description)}`);
-  if (lines.join('\n').length <= BUDGET) return `${listed}\nThe tools:\n${lines.join('\n')}`;
-  return `${listed} Filter it by name and description before you call. There are ${catalog.entries.length} tools:\n${namesWithin(catalog)}`;
+/** What is on in a session. */
+export interface InstructionsFor {
+  /** What programs may call. */
+  readonly catalog: Catalog;
+  /** All tools of the run, those that stay in the conversation too. */
+  readonly everything: Catalog;
+  readonly limits: Limits;
+  readonly discovery: DiscoveryPlace;
 }
 
-/** Names until the budget is used up, and how many more there are. */
-function namesWithin(catalog: Catalog): string {
-  const kept: string[] = [];
-  let room = BUDGET;
-  for (const { path } of catalog.entries) {
-    room -= path.length + 2;
-    if (room < 0) break;
-    kept.push(path);
-  }
-  const more = catalog.entries.length - kept.length;
-  return `${kept.join(', ')}${more === 0 ? '' : `, and ${more} more`}`;
+/** Under 350 tokens, and the declarations after them. */
+export function instructionsFor({ catalog, everything, limits, discovery }: InstructionsFor): string {
+  const inGuest = discovery !== 'conversation';
+  const count = catalog.entries.length;
+  const lines = [
+    'Write programs for `exec`: JavaScript or TypeScript, top-level await. Filter, join and count inside; `return` the one small value that answers.',
+    'Tools are async functions of one object: `await tools.name({ … })`. Start independent calls together with Promise.all. A failed call throws an Error that says what to do.',
+    'Also: console.log and text(value) for output; exit(value) ends early; store(key, value) and load(key) keep JSON for later programs; sleep(ms).',
+    'Files of tools: `artifacts` ({ id, name, mediaType, bytes }), await readArtifact(id), await saveArtifact({ name, data }).',
+    inGuest && count > 0 && 'ALL_TOOLS lists the tools; await searchTools("words") finds some, await describeTool(name) tells all of one.',
+    discovery !== 'guest' && count > 0 && 'Before you write, `search_tools` finds tools and `describe_tool` tells all of one.',
+    `A program has ${limits.calls.toLocaleString('en-US')} calls, ${limits.concurrentCalls} at a time, ${seconds(limits.cpuMs)} of computing (interpreted) and ${Math.floor(limits.memoryBytes / 2 ** 20)} MiB. There is no network, file system or import.`,
+    keptBack(catalog, everything),
+  ];
+  const how = lines.filter((line) => line !== false).join('\n');
+  if (count === 0) return `${how}\nPrograms have no tools.`;
+  const example = exampleProgram(catalog);
+  const shown = example === undefined ? '' : `\nFor example:\n\`\`\`ts\n${example}\n\`\`\``;
+  return `${how}${shown}\nThe tools:\n\`\`\`ts\n${declarations(catalog, { budgetTokens: BUDGET_TOKENS })}\`\`\``;
 }
 
-function firstLine(description: string): string {
-  const line = description.trim().split('\n', 1)[0] ?? '';
-  return line.length > 120 ? `${line.slice(0, 119)}…` : line;
+/** The tools that the model calls itself. */
+function keptBack(catalog: Catalog, everything: Catalog): string | false {
+  const kept = everything.entries.filter(({ path }) => catalog.find(path) === undefined).map(({ path }) => path);
+  if (kept.length === 0) return false;
+  const named: string[] = [];
+  for (const path of kept) if ([...named, path].join(', ').length <= NAMES_LENGTH) named.push(path);
+  const more = kept.length - named.length;
+  const names = named.length === 0 ? `${more} tools of yours` : `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return `Not in programs, call them directly: ${names}.`;
+}
+
+function seconds(ms: number): string {
+  return ms < 1_000 ? `${ms} ms` : `${Math.round(ms / 100) / 10} s`;
 }

@@ -53,6 +53,17 @@ export interface CodeModeOptions {
   readonly typecheck?: TypeCheckMode | undefined;
   /** Files for the tools of a run, as `context.workspace` and for `workspaceTools()`. `{}` is a temporary directory per run. Default: none. */
   readonly workspace?: WorkspaceOptions | undefined;
+  /**
+   * Where tools are looked for: `guest` gives programs `searchTools` and `describeTool`, `conversation` gives the model the control tools
+   * `search_tools` and `describe_tool`, `both` both. Default `guest`.
+   */
+  readonly discovery?: DiscoveryPlace | undefined;
+  /**
+   * Whether the shape of real results is learned of tools that have no `outputSchema`, and shown by `describeTool`: names of members and types,
+   * never values. `true` learns within one run or session; `shared` keeps it for all runs of this code mode, so that names of members that
+   * one tenant's results have may be shown to another. Default `false`.
+   */
+  readonly learnOutputs?: boolean | 'shared' | undefined;
   /** Time zone of programs, an IANA name. Default `UTC`. */
   readonly timeZone?: string | undefined;
   /** Locale of programs, a BCP 47 tag. Default `en-US`. */
@@ -61,6 +72,9 @@ export interface CodeModeOptions {
 
 /** What is done about types before a program runs. */
 export type TypeCheckMode = 'off' | 'warn' | 'error';
+
+/** Where tools are looked for. */
+export type DiscoveryPlace = 'guest' | 'conversation' | 'both';
 
 export interface RunOptions {
   /** Who and what the run is for; tools see it as `context.run.invocation`. */
@@ -74,6 +88,9 @@ export interface RunOptions {
   /** Instead of this code mode's `typecheck`. */
   readonly typecheck?: TypeCheckMode | undefined;
 }
+
+/** What a catalog is asked for. */
+export type CatalogOptions = Pick<RunOptions, 'invocation' | 'runId'>;
 
 export interface SessionOptions extends RunOptions {
   /** Tools that stay in the conversation: programs do not have them, `session.callTool` does. Names in either spelling; an unknown one is an error. */
@@ -101,9 +118,12 @@ const OPTIONS = [
   'workspace',
   'timeZone',
   'locale',
+  'discovery',
+  'learnOutputs',
 ];
 export const RUN_OPTIONS: readonly string[] = ['invocation', 'runId', 'signal', 'limits', 'typecheck'];
 export const SESSION_OPTIONS: readonly string[] = [...RUN_OPTIONS, 'except'];
+export const CATALOG_OPTIONS: readonly string[] = ['invocation', 'runId'];
 
 /** The options of `createCodeMode()`, or a `CodeModeError` (`option_invalid`) for the first that is wrong. */
 export function checkOptions(options: CodeModeOptions): CodeModeOptions {
@@ -113,6 +133,17 @@ export function checkOptions(options: CodeModeOptions): CodeModeOptions {
   const { policy, engine, isolation, observer, showError, typecheck } = options;
   checkArtifacts(options.artifacts);
   if (typecheck !== undefined) checkMode(typecheck);
+  const { discovery, learnOutputs } = options;
+  if (discovery !== undefined && discovery !== 'guest' && discovery !== 'conversation' && discovery !== 'both')
+    throw new CodeModeError(
+      'option_invalid',
+      `\`discovery\` should be "guest", "conversation" or "both", but is ${JSON.stringify(discovery)}.`,
+    );
+  if (learnOutputs !== undefined && typeof learnOutputs !== 'boolean' && learnOutputs !== 'shared')
+    throw new CodeModeError(
+      'option_invalid',
+      `\`learnOutputs\` should be true, false or "shared", but is ${JSON.stringify(learnOutputs)}.`,
+    );
   if (policy !== undefined && typeof policy !== 'function')
     throw new CodeModeError('option_invalid', '`policy` should be a function that answers "allow" or { deny: reason }.');
   if (showError !== undefined && typeof showError !== 'function')
@@ -249,6 +280,8 @@ const RESERVED: ReadonlySet<string> = new Set([
   'readArtifact',
   'saveArtifact',
   'createArtifact',
+  'searchTools',
+  'describeTool',
   'console',
   'globalThis',
   '__proto__',

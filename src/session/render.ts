@@ -30,11 +30,12 @@ export interface RenderOptions {
 }
 
 /**
- * Renders what `run()`, `exec`, `wait` or `stop` gave for a model: images (PNG, JPEG, GIF, WebP), PDF documents and short texts as blocks, in the
+ * Renders what `run()` or a control tool gave for a model: images (PNG, JPEG, GIF, WebP), PDF documents and short texts as blocks, in the
  * order of the calls, as long as they fit; every artifact is named in the text with its id. Reads bytes from the store; what cannot be read is
  * named only.
  */
-export async function renderResult(result: RunResult | Observation, options: RenderOptions = {}): Promise<Rendering> {
+export async function renderResult(result: RunResult | Observation | string, options: RenderOptions = {}): Promise<Rendering> {
+  if (typeof result === 'string') return { blocks: [{ type: 'text', text: result }], isError: false };
   const artifacts = allArtifacts(result);
   const ofRun = mediaOf(artifacts[0]);
   const shown = await showMedia(artifacts, {

@@ -10,12 +10,14 @@ import { type LimitOverrides, type Limits, resolveLimits } from '../protocol/lim
 import { nearest } from '../protocol/nearest.ts';
 import type { RunHandle } from '../tools/binding.ts';
 import type { Catalog, CatalogEntry } from '../tools/catalog.ts';
+import type { Discovery } from '../tools/discovery.ts';
 import { describe } from '../tools/json.ts';
 import { type ControlTool, controlTools } from './control-tools.ts';
+import { discoveryTools } from './discovery-tools.ts';
 import { type Execution, type ExecutionOptions, execute, type SessionStore } from './execution.ts';
 import { instructionsFor } from './instructions.ts';
 import type { Observation, ObserveOptions } from './observation.ts';
-import { checkSignal } from './options.ts';
+import { checkSignal, type DiscoveryPlace } from './options.ts';
 import { keepValue, PREVIEW_BYTES, THRESHOLD_BYTES, type WholeValue } from './oversized.ts';
 import type { RunResult } from './result.ts';
 import { type SessionTool, sessionTools } from './session-tools.ts';
@@ -53,7 +55,7 @@ export interface Session {
   observeTool(name: string, input?: unknown, options?: CallOptions & Pick<ObserveOptions, 'maxOutputTokens'>): Promise<Observation>;
   /** Every tool of the run, in order, and who has it: programs, or the conversation (`except`). */
   readonly tools: readonly SessionTool[];
-  /** `exec`, `wait` and `stop` as neutral tool specifications for any SDK. */
+  /** `exec`, `wait` and `stop` as neutral tool specifications for any SDK; with `discovery` in the conversation `search_tools` and `describe_tool` too. */
   controlTools(): readonly ControlTool[];
   /** For the system prompt: what code mode is and which tools there are. */
   readonly instructions: string;
@@ -67,6 +69,9 @@ export interface SessionParts {
   readonly run: RunHandle;
   /** What programs may call. */
   readonly catalog: Catalog;
+  /** Looks for tools of `catalog`. */
+  readonly discovery: Discovery;
+  readonly discoveryPlace: DiscoveryPlace;
   /** All tools of the run, those kept out of programs too. */
   readonly everything: Catalog;
   readonly limits: Limits;
@@ -118,7 +123,10 @@ export class OpenSession implements Session {
   }
 
   get instructions(): string {
-    this.#instructions ??= instructionsFor(this.#parts.catalog);
+    if (this.#instructions === undefined) {
+      const { catalog, everything, limits, discoveryPlace: discovery } = this.#parts;
+      this.#instructions = instructionsFor({ catalog, everything, limits, discovery });
+    }
     return this.#instructions;
   }
 
@@ -276,6 +284,7 @@ export class OpenSession implements Session {
       reporter: execution.reporter,
       caller: 'conversation',
       showError: execution.showError,
+      learn: execution.learn,
       executionId: `${run.run.id}:conversation`,
       programKey: `${run.run.id}\nconversation`,
       signal,
@@ -283,7 +292,8 @@ export class OpenSession implements Session {
   }
 
   controlTools(): readonly ControlTool[] {
-    return controlTools(this);
+    const { discovery, discoveryPlace } = this.#parts;
+    return discoveryPlace === 'guest' ? controlTools(this) : [...controlTools(this), ...discoveryTools(discovery, () => this.#checkOpen())];
   }
 
   close(): Promise<void> {

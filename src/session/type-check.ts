@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { type TypeCheckOutcome, TypeCheckThread } from '../isolation/typecheck.ts';
 import type { TypeWorld } from '../program/compiler.ts';
 import { codeFrame } from '../program/frame.ts';
+import { DISCOVERY_GLOBALS } from '../program/guest-globals.ts';
 import type { TypeProblem } from '../program/typecheck.ts';
 import { CodeModeError } from '../protocol/errors.ts';
 import type { Warning } from '../protocol/messages.ts';
@@ -21,12 +22,14 @@ export interface TypeCheck {
 export class TypeChecks {
   readonly #thread = new TypeCheckThread();
   readonly #constants: readonly string[];
+  readonly #functions: readonly string[];
   readonly #worlds = new WeakMap<Catalog, TypeWorld>();
   #ready: Promise<TypeCheckOutcome> | undefined;
 
-  /** `constants`: the names of the application's globals. */
-  constructor(constants: readonly string[]) {
+  /** `constants`: the names of the application's globals; `functions`: those of the functions that the host carries out. */
+  constructor(constants: readonly string[], functions: readonly string[]) {
     this.#constants = constants;
+    this.#functions = functions;
   }
 
   /** Throws `option_invalid` when there is no compiler to check with. */
@@ -50,7 +53,8 @@ export class TypeChecks {
     let world = this.#worlds.get(catalog);
     if (world === undefined) {
       const constants = this.#constants.map((name) => `declare const ${name}: any;\n`).join('');
-      const declarations = checkedWorld(catalog) + constants;
+      const functions = this.#functions.includes('searchTools') ? DISCOVERY_GLOBALS : '';
+      const declarations = checkedWorld(catalog) + constants + functions;
       world = { id: createHash('sha256').update(declarations).digest('hex'), declarations, paths: catalog.entries.map(({ path }) => path) };
       this.#worlds.set(catalog, world);
     }

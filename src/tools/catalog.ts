@@ -3,8 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { CodeModeError } from '../protocol/errors.ts';
-import type { ManifestEntry } from '../protocol/messages.ts';
-import { acceptsList, signatureOf } from './declarations.ts';
+import { manifestOf, type ToolManifest } from './manifest.ts';
 import type { PlacedTool } from './provider.ts';
 import type { Tool } from './tool.ts';
 
@@ -28,8 +27,8 @@ export interface Catalog {
   at(index: number): CatalogEntry | undefined;
   /** Looks up either spelling, `github.list-issues` or `github.list_issues`, with or without a leading `tools.`. */
   find(name: string): CatalogEntry | undefined;
-  /** JSON text for the guest: the `ManifestEntry` of every tool, by index. */
-  readonly manifest: string;
+  /** What a guest is told of the tools, by index. */
+  readonly manifest: ToolManifest;
   /** Names this set of tools: SHA-256 of the manifest, in hex. */
   readonly id: string;
 }
@@ -42,13 +41,13 @@ export function createCatalog(tools: readonly PlacedTool[]): Catalog {
   const entries = Object.freeze(tools.map(toEntry));
   refuseCollisions(tools, entries);
   const names = nameTable(entries);
-  const manifest = JSON.stringify(entries.map(toManifest));
+  const manifest = manifestOf(entries);
   return Object.freeze({
     entries,
     at: (index: number) => entries[index],
     find: (name: string) => names.get(name) ?? (name.startsWith(PREFIX) ? names.get(name.slice(PREFIX.length)) : undefined),
     manifest,
-    id: createHash('sha256').update(manifest).digest('hex'),
+    id: createHash('sha256').update(manifest.entries).update(manifest.texts).digest('hex'),
   });
 }
 
@@ -70,18 +69,6 @@ function toEntry({ namespace, tool }: PlacedTool, index: number): CatalogEntry {
   const spellings = [...namespace, tool.name];
   const segments = Object.freeze(spellings.map((spelling, depth) => toIdentifier(spelling, { atRoot: depth === 0 })));
   return Object.freeze({ index, tool, segments, spellings: Object.freeze(spellings), path: segments.join('.'), name: spellings.join('.') });
-}
-
-/** What the guest is told of a tool. More facts for the guest join here. */
-function toManifest({ segments, spellings, name, tool }: CatalogEntry): ManifestEntry {
-  return {
-    path: segments,
-    name,
-    description: tool.description,
-    signature: signatureOf({ segments, tool }),
-    ...(spellings.every((spelling, depth) => spelling === segments[depth]) ? {} : { spellings }),
-    ...(acceptsList(tool.inputSchema) ? { takesList: true } : {}),
-  };
 }
 
 /** One namespace while collisions are looked for: what each identifier in it stands for. */

@@ -3,7 +3,7 @@ import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type CodeMode, createCodeMode } from '../../src/index.ts';
 import { createClassicCompiler } from '../../src/isolation/compiler-classic.ts';
-import { GUEST_GLOBALS } from '../../src/program/guest-globals.ts';
+import { DISCOVERY_GLOBALS, GUEST_GLOBALS } from '../../src/program/guest-globals.ts';
 import { checkTypes } from '../../src/program/typecheck.ts';
 
 let codeMode: CodeMode;
@@ -13,7 +13,7 @@ beforeAll(() => {
 afterAll(() => codeMode.close());
 
 const compiler = createClassicCompiler(ts);
-const world = { id: 'empty', declarations: 'declare const tools: {}; declare const codemode: {};', paths: [] };
+const world = { id: 'empty', declarations: `declare const tools: {}; declare const codemode: {};${DISCOVERY_GLOBALS}`, paths: [] };
 
 async function ask(program: string): Promise<unknown> {
   const { value, error } = await codeMode.run(program);
@@ -31,7 +31,7 @@ test('the declarations are TypeScript without a mistake', () => {
   const host = ts.createCompilerHost(options);
   const original = host.getSourceFile.bind(host);
   host.getSourceFile = (name, version) =>
-    name === 'guest.d.ts' ? ts.createSourceFile(name, GUEST_GLOBALS, version) : original(name, version);
+    name === 'guest.d.ts' ? ts.createSourceFile(name, GUEST_GLOBALS + DISCOVERY_GLOBALS, version) : original(name, version);
   const program = ts.createProgram(['guest.d.ts'], options, host);
   expect(ts.getPreEmitDiagnostics(program).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))).toEqual([]);
 });

@@ -49,7 +49,7 @@ async function play(limits: LimitOverrides = {}, more: readonly Tool[] = []): Pr
     id: 'execution-1',
     source: 'the text',
     catalog,
-    guest: { id: catalog.id, manifest: catalog.manifest },
+    guest: { id: catalog.id, manifest: catalog.manifest.entries },
     run: createRun({ id: 'run-1' }),
     limits: resolveLimits(limits),
     shelf: shelfOf(),

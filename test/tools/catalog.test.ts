@@ -118,7 +118,7 @@ describe('collisions', () => {
 describe('manifest', () => {
   test('tells the guest path, name and description by index', () => {
     const { manifest } = catalogOf('github/list-issues', 'echo');
-    expect(JSON.parse(manifest)).toMatchObject([
+    expect(JSON.parse(manifest.entries)).toMatchObject([
       {
         path: ['github', 'list_issues'],
         spellings: ['github', 'list-issues'],
@@ -141,5 +141,34 @@ describe('manifest', () => {
     expect(() => (entries as unknown[]).pop()).toThrow(TypeError);
     expect(() => Object.assign(entries[0] ?? {}, { path: 'c' })).toThrow(TypeError);
     expect(() => segments.push('c')).toThrow(TypeError);
+  });
+});
+
+describe('the manifest of many tools', () => {
+  const many = (count: number, length: number): Catalog =>
+    createCatalog(
+      Array.from({ length: count }, (_, index) => ({
+        namespace: [],
+        tool: toolOf(`tool_${index}`, { description: 'word '.repeat(length / 5) }),
+      })),
+    );
+
+  test('says everything of each in the entries where that is short', () => {
+    const { entries, texts } = many(100, 1_000).manifest;
+    expect(texts).toBe('');
+    expect(JSON.parse(entries)[99]).toMatchObject({ description: 'word '.repeat(200) });
+  });
+
+  test('keeps what is said apart where it is long', () => {
+    const { entries, texts } = many(1_000, 1_000).manifest;
+    expect(entries).not.toContain('word');
+    expect(JSON.parse(texts)[999]).toEqual(['word '.repeat(200), 'tools.tool_999(input?: unknown): Promise<unknown>']);
+  });
+
+  test('says less of each where it would be very long', () => {
+    const { entries, texts } = many(9_000, 1_000).manifest;
+    expect(texts.length).toBeLessThan(3.2 * 2 ** 20);
+    expect(JSON.parse(texts)).toHaveLength(9_000);
+    expect(JSON.parse(entries)).toHaveLength(9_000);
   });
 });

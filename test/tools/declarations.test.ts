@@ -52,7 +52,7 @@ describe('a signature', () => {
 
   test('is what ALL_TOOLS gets, by way of the manifest', () => {
     const catalog = createCatalog([{ namespace: ['github'], tool: toolOf('list-issues', { inputSchema: listIssues }) }]);
-    expect(JSON.parse(catalog.manifest)).toMatchObject([
+    expect(JSON.parse(catalog.manifest.entries)).toMatchObject([
       { signature: 'tools.github.list_issues(input: { owner: string; state?: "open" | "closed" }): Promise<unknown>' },
     ]);
   });
