@@ -49,7 +49,7 @@ export async function renderResult(result: RunResult | Observation, options: Ren
 }
 
 /** The text alone: status, output, value, error with its place and what to do, warnings, and the artifacts by name. */
-export function renderText(result: RunResult | Observation): string {
+function renderText(result: RunResult | Observation): string {
   return textOf(result, () => undefined);
 }
 

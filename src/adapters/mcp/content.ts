@@ -1,6 +1,6 @@
 // What a client of ours is shown of an observation: text, pictures and files as content blocks, and links to what is too big for that, which
 // can be read as resources as long as the connection lasts. Not here: when that is (serve.ts).
-import { type Artifact, type InlineArtifact, type Observation, renderResult } from '../../index.ts';
+import { type KeptArtifact, type KeptFile, type Observation, renderResult } from '../../index.ts';
 
 export type ContentBlock =
   | { type: 'text'; text: string }
@@ -16,25 +16,25 @@ const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
 /** The artifacts of one connection that were linked, not sent. */
 export class LinkedArtifacts {
-  readonly #kept = new Map<string, InlineArtifact>();
+  readonly #kept = new Map<string, KeptFile>();
   #bytes = 0;
   #count = 0;
 
-  keep(artifact: InlineArtifact): string {
+  keep(artifact: KeptFile): string {
     this.#count += 1;
     const uri = `callgate://artifacts/${this.#count}${artifact.name === undefined ? '' : `/${encodeURIComponent(artifact.name)}`}`;
     this.#kept.set(uri, artifact);
-    this.#bytes += artifact.size;
-    for (const [oldest, { size }] of this.#kept) {
+    this.#bytes += artifact.bytes;
+    for (const [oldest, { bytes }] of this.#kept) {
       if (this.#kept.size <= MAX_KEPT && this.#bytes <= MAX_KEPT_BYTES) break;
       this.#kept.delete(oldest);
-      this.#bytes -= size;
+      this.#bytes -= bytes;
     }
     return uri;
   }
 
   list(): { uri: string; name: string; mimeType: string; size: number }[] {
-    return Array.from(this.#kept, ([uri, artifact]) => ({ uri, ...factsOf(artifact), size: artifact.size }));
+    return Array.from(this.#kept, ([uri, artifact]) => ({ uri, ...factsOf(artifact), size: artifact.bytes }));
   }
 
   /** `undefined` for what is not there any more, or never was. */
@@ -52,23 +52,23 @@ export async function toContent(observation: Observation, linked: LinkedArtifact
   return { content: [...texts, ...(await Promise.all(all.map((artifact) => toBlock(artifact, linked))))], isError };
 }
 
-async function toBlock(artifact: Artifact, linked: LinkedArtifacts): Promise<ContentBlock> {
+async function toBlock(artifact: KeptArtifact, linked: LinkedArtifacts): Promise<ContentBlock> {
   const { name, mimeType } = factsOf(artifact);
   if (artifact.kind === 'deferred') {
-    const size = artifact.size === undefined ? {} : { size: artifact.size };
+    const size = artifact.bytes === undefined ? {} : { size: artifact.bytes };
     return { type: 'resource_link', uri: uriOf(artifact.reference), name, mimeType, ...size };
   }
-  if (artifact.size > INLINE_BYTES) return { type: 'resource_link', uri: linked.keep(artifact), name, mimeType, size: artifact.size };
+  if (artifact.bytes > INLINE_BYTES) return { type: 'resource_link', uri: linked.keep(artifact), name, mimeType, size: artifact.bytes };
   const kind = /^(image|audio)\//.exec(mimeType)?.[1];
   if (kind === 'image' || kind === 'audio') return { type: kind, data: await base64Of(artifact), mimeType };
   const uri = `callgate://artifacts/${encodeURIComponent(name)}`;
   if (mimeType.startsWith('text/') || mimeType.startsWith('application/json')) {
-    return { type: 'resource', resource: { uri, mimeType, text: await artifact.data.text() } };
+    return { type: 'resource', resource: { uri, mimeType, text: await artifact.text() } };
   }
   return { type: 'resource', resource: { uri, mimeType, blob: await base64Of(artifact) } };
 }
 
-function factsOf({ name, mediaType }: Artifact): { name: string; mimeType: string } {
+function factsOf({ name, mediaType }: KeptArtifact): { name: string; mimeType: string } {
   return { name: name ?? 'artifact', mimeType: mediaType };
 }
 
@@ -78,6 +78,6 @@ function uriOf(reference: unknown): string {
   return typeof uri === 'string' ? uri : `callgate://reference/${encodeURIComponent(JSON.stringify(reference)).slice(0, 2_000)}`;
 }
 
-async function base64Of({ data }: InlineArtifact): Promise<string> {
-  return Buffer.from(await data.arrayBuffer()).toString('base64');
+async function base64Of(artifact: KeptFile): Promise<string> {
+  return Buffer.from(await artifact.read()).toString('base64');
 }

@@ -51,14 +51,14 @@ test('media become artifacts beside the text, with their bytes, and links become
     ],
   });
   expect(value).toBe('see');
-  expect(artifacts.map(({ kind, mediaType, name, size }) => [kind, mediaType, name, size])).toEqual([
-    ['inline', 'image/png', undefined, 70],
-    ['inline', 'audio/wav', undefined, 3],
-    ['inline', 'text/markdown', 'today.md', 7],
-    ['inline', 'application/octet-stream', 'data.bin', 3],
+  expect(artifacts.map(({ kind, mediaType, name, bytes }) => [kind, mediaType, name, bytes])).toEqual([
+    ['stored', 'image/png', undefined, 70],
+    ['stored', 'audio/wav', undefined, 3],
+    ['stored', 'text/markdown', 'today.md', 7],
+    ['stored', 'application/octet-stream', 'data.bin', 3],
     ['deferred', 'application/pdf', 'report', 12],
   ]);
-  expect(artifacts[2]?.kind === 'inline' && (await artifacts[2].data.text())).toBe('# Today');
+  expect(artifacts[2]?.kind === 'stored' && (await artifacts[2].text())).toBe('# Today');
   expect(artifacts[4]).toMatchObject({
     reference: { server: 'bad', uri: 'https://example.org/report.pdf' },
     metadata: { server: 'bad', tool: 'act', uri: 'https://example.org/report.pdf', description: 'Long.' },

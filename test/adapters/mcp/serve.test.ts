@@ -13,7 +13,7 @@ import {
   serveMcpHttp,
   serveMcpStdio,
 } from '../../../src/adapters/mcp/mcp.ts';
-import { artifact, type CodeModeOptions, defineTool, withArtifacts } from '../../../src/index.ts';
+import { artifact, type CodeModeOptions, deferredArtifact, defineTool, toolResult } from '../../../src/index.ts';
 import { open } from './servers.ts';
 
 let ended: string[] = [];
@@ -42,12 +42,15 @@ const tools = [
     description: 'A picture, a text, a big file and a link.',
     inputSchema: empty,
     execute: () =>
-      withArtifacts('four', [
-        artifact({ data: Uint8Array.of(1, 2, 3), mediaType: 'image/png', name: 'dot.png' }),
-        artifact({ data: 'hello', mediaType: 'text/plain', name: 'hello.txt' }),
-        artifact({ data: new Uint8Array(2 * 1024 * 1024), mediaType: 'application/pdf', name: 'big.pdf' }),
-        artifact({ reference: { uri: 'https://example.org/a' }, mediaType: 'text/html', name: 'a' }),
-      ]),
+      toolResult({
+        value: 'four',
+        artifacts: [
+          artifact({ data: Uint8Array.of(1, 2, 3), mediaType: 'image/png', name: 'dot.png' }),
+          artifact({ data: 'hello', mediaType: 'text/plain', name: 'hello.txt' }),
+          artifact({ data: new Uint8Array(2 * 1024 * 1024), mediaType: 'application/pdf', name: 'big.pdf' }),
+          deferredArtifact({ reference: { uri: 'https://example.org/a' }, mediaType: 'text/html', name: 'a' }),
+        ],
+      }),
   }),
 ];
 
