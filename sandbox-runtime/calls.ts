@@ -2,8 +2,8 @@
 // never sees an id, a resolver or another call's arguments. Not here: which names lead to a call (tools.ts).
 import type { CallFailure } from '../src/protocol/errors.ts';
 import type { News } from '../src/protocol/messages.ts';
-import { decodeValue, encodeValue, UnserializableError, type WireValue } from '../src/protocol/values.ts';
-import type { Outbox } from './outbox.ts';
+import { encodeValue, UnserializableError, untagValue, type WireValue } from '../src/protocol/values.ts';
+import { type Outbox, sizeOf } from './outbox.ts';
 import {
   ErrorConstructor,
   list,
@@ -58,7 +58,8 @@ export interface Calls {
   ask(name: string, args: readonly unknown[], path?: string, most?: number): Promise<unknown>;
   /** A promise that is already rejected, for what is refused before it leaves; its error points at the program's line. */
   refuse(path: string, failure: CallFailure): Promise<unknown>;
-  settle(settlement: Settlement): void;
+  /** Settles a call; `beside` are the buffers that belong to the answer. */
+  settle(settlement: Settlement, beside: readonly ArrayBuffer[]): void;
   /** Calls that the host has not answered yet. */
   pending(): number;
   /** The program's frames at the call whose promise this is; empty for anything else. */
@@ -110,8 +111,9 @@ export function createCalls(outbox: Outbox): Calls {
   function send(kind: 'call' | 'ask', to: number | string, path: string, input: unknown, most: number): Promise<unknown> {
     const { call, promise } = register(path);
     let wire: WireValue;
+    const beside = outbox.carries ? list<Uint8Array>() : undefined;
     try {
-      wire = input === undefined ? EMPTY : encodeValue(input);
+      wire = input === undefined ? EMPTY : encodeValue(input, beside);
     } catch (error) {
       const sentence = UnserializableError.sentenceOf(error);
       if (sentence === undefined) {
@@ -127,20 +129,34 @@ export function createCalls(outbox: Outbox): Calls {
       return promise;
     }
     if (ended) return promise;
-    if (wire.text.length > most) {
+    const bytes = beside === undefined || beside.length === 0 ? 0 : sizeOf(beside);
+    const size = wire.text.length + bytes;
+    if (size > most) {
       fail(call, {
         name: 'RangeError',
         code: 'limit_exceeded',
-        message: `${nameOf(kind, path)} was called with ${wire.text.length} bytes of arguments; the limit \`argumentBytes\` is ${most}. Pass less, or in parts.`,
+        message: `${nameOf(kind, path)} was called with ${size} bytes of arguments; the limit \`argumentBytes\` is ${most}. Pass less, or in parts.`,
       });
       return promise;
     }
     // The host counts too and ends the program at the first call over the limit; those after it stay here.
     if (kind === 'call' && made++ > allowed) return promise;
+    let count = '';
+    if (beside !== undefined && beside.length > 0) {
+      if (!outbox.attach(beside)) {
+        fail(call, {
+          name: 'RangeError',
+          code: 'limit_exceeded',
+          message: `${nameOf(kind, path)} was called with ${bytes} bytes, more than can be on their way at once; await the calls before it.`,
+        });
+        return promise;
+      }
+      count = `${beside.length}`;
+    }
     const id = ++lastId;
     MapPrototypeSet(table, id, call);
     if (places) outbox.add(`at ${id} ${quote(programFrames(call.error.stack))}`);
-    outbox.add(`${kind} ${id} ${to} ${wire.mode} ${wire.text}`);
+    outbox.add(`${kind} ${id} ${to} ${wire.mode}${count} ${wire.text}`);
     return promise;
   }
 
@@ -152,7 +168,7 @@ export function createCalls(outbox: Outbox): Calls {
       fail(call, failure);
       return promise;
     },
-    settle(settlement) {
+    settle(settlement, beside) {
       const id = settlement[0];
       const call = MapPrototypeGet(table, id);
       if (call === undefined) return;
@@ -163,7 +179,7 @@ export function createCalls(outbox: Outbox): Calls {
           return;
         case 1:
           try {
-            call.resolve(decodeValue({ mode: 'T', text: settlement[2] as string }));
+            call.resolve(untagValue(settlement[2], beside));
           } catch (error) {
             call.reject(error);
           }

@@ -6,12 +6,13 @@ import { decodeValue, encodeValue, UnserializableError, type WireValue } from '.
 import { createArtifacts } from './artifacts.ts';
 import { type Calls, createCalls, type Settlement } from './calls.ts';
 import { describeError } from './failure.ts';
-import { createOutbox } from './outbox.ts';
+import { createOutbox, sizeOf } from './outbox.ts';
 import {
   ArrayPrototypeIncludes,
   DateNow,
   ErrorConstructor,
   JSONParse,
+  list,
   MathCeil,
   MathMin,
   ObjectKeys,
@@ -31,6 +32,8 @@ interface Driver {
   ask(service: string, argument: string): string;
   /** Takes a line of output, which stays ahead of the turn's other lines. */
   say(line: string): void;
+  /** Takes a copy of bytes that travel beside the turn's lines. Absent where an engine has no way for them. */
+  attach?(buffer: ArrayBuffer, offset: number, length: number): void;
   /** Makes the global variable `exit`. */
   bindExit(exit: (value?: unknown) => never): void;
   /** Asks to be interrupted as soon as possible, uncatchably: the program has called `exit`. */
@@ -45,6 +48,8 @@ interface Bridge {
   begin(options: string): void;
   /** Calls the prepared program; one with a parameter is given the function that watches its promises first. */
   run(program: ((watch: unknown) => unknown) | (() => unknown)): void;
+  /** Takes a buffer that belongs to the settlements that follow. */
+  take(buffer: ArrayBuffer): void;
   /** Takes settlements: a JSON array. */
   receive(settlements: string): void;
   /** Asked when no promise job is left: the turn's lines, or MORE when something was started that must run first. */
@@ -61,6 +66,8 @@ export interface BeginOptions {
   /** Tools that the program's text calls by a flat global name, as other systems spell them. */
   readonly aliases: readonly (readonly [name: string, index: number])[];
   readonly seed: readonly [number, number, number, number];
+  /** How many bytes may travel beside the lines of one turn; absent where none may. */
+  readonly roomForBytes?: number;
 }
 
 /** Tells the driver to run jobs and ask again. */
@@ -91,7 +98,7 @@ interface Completed {
 }
 
 function boot(driver: Driver): Bridge {
-  const outbox = createOutbox(driver.say);
+  const outbox = createOutbox(driver.say, driver.attach);
   const calls: Calls = createCalls(outbox);
   const world = installWorld({
     output: (level, text) => {
@@ -106,6 +113,7 @@ function boot(driver: Driver): Bridge {
   let state: State = { type: 'running' };
   let valueBytes = 0;
   let toolbox: Toolbox | undefined;
+  let arrived = list<ArrayBuffer>();
 
   /** Code of the program may still run then: promise callbacks, getters of what it threw. Nothing that it says counts. */
   const hasEnded = (): boolean => state.type !== 'running' && state.type !== 'completed';
@@ -143,8 +151,9 @@ function boot(driver: Driver): Bridge {
     }
     calls.end();
     let wire: WireValue;
+    const beside = outbox.carries ? list<Uint8Array>() : undefined;
     try {
-      wire = encodeValue(completed.value);
+      wire = encodeValue(completed.value, beside);
     } catch (error) {
       if (hasEnded()) return true;
       // Only now: a value without promises must not be walked twice.
@@ -173,16 +182,17 @@ function boot(driver: Driver): Bridge {
       return true;
     }
     // Getters of the value are code of the program: they may have ended it otherwise.
-    if (!hasEnded()) finish(wire);
+    if (!hasEnded()) finish(wire, beside);
     return true;
   }
 
-  function finish(wire: WireValue): void {
-    if (wire.text.length > valueBytes) {
+  function finish(wire: WireValue, beside: readonly Uint8Array[] = list()): void {
+    const size = wire.text.length + sizeOf(beside);
+    if (size > valueBytes || (beside.length > 0 && !outbox.attach(beside))) {
       failAs({
         kind: 'limit',
         name: 'RangeError',
-        message: `The program's value is ${wire.text.length} bytes as JSON; the limit \`valueBytes\` is ${valueBytes}. Return only what is needed: filter, count or summarise first.`,
+        message: `The program's value is ${size} bytes as JSON; the limit \`valueBytes\` is ${valueBytes}. Return only what is needed: filter, count or summarise first.`,
         stack: '',
         isError: true,
       });
@@ -190,7 +200,7 @@ function boot(driver: Driver): Bridge {
     }
     state = { type: 'ended' };
     tellUnobserved();
-    outbox.end(`done ${wire.mode} ${wire.text}`);
+    outbox.end(`done ${wire.mode}${beside.length > 0 ? beside.length : ''} ${wire.text}`);
   }
 
   function tellUnobserved(): void {
@@ -266,7 +276,7 @@ function boot(driver: Driver): Bridge {
     begin(text) {
       const options = JSONParse(text) as BeginOptions;
       valueBytes = options.guest.valueBytes;
-      outbox.begin(options.guest.outputBytes);
+      outbox.begin(options.guest.outputBytes, options.roomForBytes ?? 0);
       calls.begin(options.guest);
       store.begin(options.store, options.guest.storeBytes);
       artifacts.begin(options.guest.artifacts);
@@ -292,15 +302,24 @@ function boot(driver: Driver): Bridge {
         fail(error);
       }
     },
+    take(buffer) {
+      arrived[arrived.length] = buffer;
+    },
     receive(text) {
+      const buffers = arrived;
+      arrived = list();
       if (text === '') return;
+      let used = 0;
       const settlements = JSONParse(text) as Settlement[];
       for (let i = 0; i < settlements.length; i++) {
         const settlement = settlements[i] as Settlement;
         try {
           // Its own member: a program may have put something on the prototype of arrays.
-          if (settlement.length === 4 && settlement[3] !== undefined) artifacts.learn(settlement[3]);
-          calls.settle(settlement);
+          const news = settlement.length === 4 ? settlement[3] : undefined;
+          const beside = list<ArrayBuffer>();
+          if (news?.beside !== undefined) for (let n = 0; n < news.beside; n++) beside[n] = buffers[used++] as ArrayBuffer;
+          if (news !== undefined) artifacts.learn(news);
+          calls.settle(settlement, beside);
         } catch (error) {
           fail(error);
         }

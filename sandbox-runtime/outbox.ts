@@ -3,7 +3,15 @@
 
 import { MESSAGE_LENGTH } from '../src/protocol/errors.ts';
 import type { OutputLevel } from '../src/protocol/messages.ts';
-import { ObjectKeys, quote, StringPrototypeCharCodeAt, StringPrototypeSlice } from './primordials.ts';
+import {
+  ObjectKeys,
+  quote,
+  StringPrototypeCharCodeAt,
+  StringPrototypeSlice,
+  TypedArrayPrototypeGetBuffer,
+  TypedArrayPrototypeGetByteLength,
+  TypedArrayPrototypeGetByteOffset,
+} from './primordials.ts';
 
 export interface Outbox {
   /** Adds one line. The caller guarantees that it holds no newline. */
@@ -16,17 +24,27 @@ export interface Outbox {
   output(level: OutputLevel, text: string): void;
   /** Adds the line that ends the program: what was dropped is told before it, since nothing comes after. */
   end(line: string): void;
+  /** Hands over bytes that belong to the next line. `false`, and nothing is handed over, when there is no room for them in this turn. */
+  attach(beside: readonly Uint8Array[]): boolean;
+  /** Whether bytes may travel beside lines. */
+  readonly carries: boolean;
   /** Everything since the last take, and empties the box. */
   take(): string;
-  begin(outputBytes: number): void;
+  begin(outputBytes: number, roomForBytes: number): void;
 }
 
 /** `say` takes a line of output at once: what was printed shall be known even if its turn never comes to an end. */
-export function createOutbox(say: (line: string) => void): Outbox {
+export function createOutbox(
+  say: (line: string) => void,
+  attach: ((buffer: ArrayBuffer, offset: number, length: number) => void) | undefined,
+): Outbox {
   let text = '';
   let outputLeft = 0;
   let dropped = 0;
   let closed = false;
+  /** Bytes that may travel beside the lines of one turn, and those that may yet in this one. */
+  let room = 0;
+  let roomLeft = 0;
 
   function add(line: string): void {
     // Code of the program may run after its end was told, in a getter of what it threw: nothing comes after the end.
@@ -41,6 +59,19 @@ export function createOutbox(say: (line: string) => void): Outbox {
 
   return {
     add,
+    get carries() {
+      return room > 0;
+    },
+    attach(beside) {
+      const size = sizeOf(beside);
+      if (size > roomLeft || attach === undefined) return false;
+      roomLeft -= size;
+      for (let i = 0; i < beside.length; i++) {
+        const bytes = beside[i] as Uint8Array;
+        attach(TypedArrayPrototypeGetBuffer(bytes), TypedArrayPrototypeGetByteOffset(bytes), TypedArrayPrototypeGetByteLength(bytes));
+      }
+      return true;
+    },
     end(line) {
       tellDropped();
       add(line);
@@ -74,15 +105,24 @@ export function createOutbox(say: (line: string) => void): Outbox {
       tellDropped();
       const taken = text;
       text = '';
+      roomLeft = room;
       return taken;
     },
-    begin(outputBytes) {
+    begin(outputBytes, roomForBytes) {
+      room = roomLeft = roomForBytes;
       closed = false;
       text = '';
       dropped = 0;
       outputLeft = outputBytes;
     },
   };
+}
+
+/** Bytes in all of a list. */
+export function sizeOf(beside: readonly Uint8Array[]): number {
+  let size = 0;
+  for (let i = 0; i < beside.length; i++) size += TypedArrayPrototypeGetByteLength(beside[i]);
+  return size;
 }
 
 /**

@@ -142,7 +142,7 @@ export function checkName(name: unknown): string | undefined {
 }
 
 /** A JSON object, copied and frozen, or `option_invalid`. */
-export function checkMetadata(metadata: unknown): Readonly<Record<string, unknown>> | undefined {
+function checkMetadata(metadata: unknown): Readonly<Record<string, unknown>> | undefined {
   if (metadata === undefined) return undefined;
   const copied = copyJson(metadata);
   if (!copied.ok) throw invalid(`The \`metadata\` of an artifact should be a JSON object, but ${copied.problem}.`);

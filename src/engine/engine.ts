@@ -27,7 +27,14 @@ export interface Budget {
 
 /** What came of one entry into the guest. After `fault` and `memory` the realm is unusable. */
 export type Outcome =
-  | { readonly type: 'lines'; readonly lines: string /** An allocation was refused during the turn. */; readonly starved: boolean }
+  | {
+      readonly type: 'lines';
+      readonly lines: string;
+      /** An allocation was refused during the turn. */
+      readonly starved: boolean;
+      /** Bytes that belong to the lines, in order; copies of their own. */
+      readonly beside?: readonly ArrayBuffer[];
+    }
   /** The code was no program to this engine; position in the evaluated code. */
   | { readonly type: 'syntax'; readonly message: string; readonly line?: number; readonly column?: number }
   /** The engine ended the program: by a limit, which it names, or because the sandbox broke. `output` is what it still printed, as lines. */
@@ -35,16 +42,25 @@ export type Outcome =
 
 /** One guest world. Owned by whoever opened it; unusable after dispose() or after a fault. */
 export interface Realm {
+  /** Set by its owner when bytes may travel beside lines and settlements; an engine that has no way for them leaves it alone. */
+  carriesBytes?: boolean;
   /** Told in the middle of an entry that takes long what the program has printed so far, as lines; the outcome has the rest. */
   onOutput: ((lines: string) => void) | undefined;
   /** Evaluates prepared code (a function expression) in a fresh guest with the catalog's tools, and calls it. */
   start(catalog: string, start: Start, options: StartOptions, budget: Budget): Outcome;
-  /** Hands the guest settlements (a JSON array, or nothing) and lets it run until it can only wait. */
-  post(settlements: string, budget: Budget): Outcome;
+  /** Hands the guest settlements (a JSON array, or nothing), with the buffers that belong to them, and lets it run until it can only wait. */
+  post(settlements: string, budget: Budget, beside?: readonly ArrayBuffer[]): Outcome;
   /** The whole guest as bytes; only between entries. The realm is free afterwards. */
   park(): Image;
   /** Continues a parked guest with settlements. */
-  resume(catalog: string, image: Image, settlements: string, options: StartOptions, budget: Budget): Outcome;
+  resume(
+    catalog: string,
+    image: Image,
+    settlements: string,
+    options: StartOptions,
+    budget: Budget,
+    beside?: readonly ArrayBuffer[],
+  ): Outcome;
   /** Most memory that the program has used so far, the engine's own not counted. */
   peakBytes(): number;
   /** Forgets the program and scrubs what it used. False when the realm can not be used again. */
@@ -54,6 +70,8 @@ export interface Realm {
 }
 
 export interface Engine {
+  /** Whether its realms can take and give bytes beside text. */
+  readonly carriesBytes?: boolean;
   /** Names the engine, its version and the guest runtime: images only fit their own build. */
   readonly build: string;
   /** Makes tools available under an id, from the catalog's manifest. */

@@ -7,7 +7,7 @@ import { GUEST_BUNDLE } from './guest-bundle.ts';
 import type { BaseImage, Hole, Layout } from './quickjs-memory.ts';
 
 /** The functions through which the driver enters the guest. */
-export const BRIDGE = ['install', 'begin', 'run', 'receive', 'drain'] as const;
+export const BRIDGE = ['install', 'begin', 'run', 'take', 'receive', 'drain'] as const;
 
 /** Their addresses. */
 export type Bridge = Readonly<Record<(typeof BRIDGE)[number], number>>;

@@ -23,6 +23,10 @@ interface Ffi {
   QTS_NewObject(context: Pointer): Pointer;
   QTS_NewFunction(context: Pointer, name: string, parameters: number, isConstructor: boolean, id: number): Pointer;
   QTS_NewString(context: Pointer, text: Pointer): Pointer;
+  QTS_NewArrayBuffer(context: Pointer, bytes: Pointer, length: number): Pointer;
+  QTS_GetArrayBuffer(context: Pointer, value: Pointer): Pointer;
+  QTS_GetArrayBufferLength(context: Pointer, value: Pointer): number;
+  QTS_GetFloat64(context: Pointer, value: Pointer): number;
   QTS_GetString(context: Pointer, value: Pointer): Pointer;
   QTS_FreeCString(context: Pointer, text: Pointer): void;
   QTS_FreeValuePointer(context: Pointer, value: Pointer): void;

@@ -24,6 +24,7 @@ const MORE = '\u0001';
 const ASK = 1;
 const HALT = 2;
 const SAY = 3;
+const ATTACH = 4;
 /** What a program prints is told before its turn ends, when that takes longer. */
 const TELL_MS = 50;
 /** The guest with a catalog's tools in it, and what is said of those tools where that stays outside. */
@@ -47,6 +48,7 @@ export async function createQuickJs(wasm: WebAssembly.Module): Promise<Engine> {
   maker.adopt(boot, images);
   return {
     build,
+    carriesBytes: true,
     addCatalog(id, manifest) {
       const { manifest: tools, texts } = splitManifest(manifest);
       images.set(id, { base: maker.makeImage(boot, tools), texts });
@@ -75,6 +77,7 @@ export async function makeBootImage(wasm: WebAssembly.Module): Promise<Uint8Arra
 
 class QuickJsRealm implements Realm {
   onOutput: ((lines: string) => void) | undefined;
+  carriesBytes = false;
   readonly #memory: GuestMemory;
   readonly #instance: Instance;
   readonly #answer: Answer;
@@ -89,6 +92,8 @@ class QuickJsRealm implements Realm {
   /** Output of the entry so far. */
   readonly #said: string[] = [];
   #tellAt = 0;
+  /** Bytes of the entry so far that travel beside its lines. */
+  #attached: ArrayBuffer[] = [];
   #interrupted = false;
   #halted = false;
   #starved = false;
@@ -134,6 +139,7 @@ class QuickJsRealm implements Realm {
     this.#setProperty(context, driver, 'ask', ffi.QTS_NewFunction(context, 'ask', 2, false, ASK));
     this.#setProperty(context, driver, 'halt', ffi.QTS_NewFunction(context, 'halt', 0, false, HALT));
     this.#setProperty(context, driver, 'say', ffi.QTS_NewFunction(context, 'say', 1, false, SAY));
+    this.#setProperty(context, driver, 'attach', ffi.QTS_NewFunction(context, 'attach', 3, false, ATTACH));
     // A variable of the global scope, not a property of the global object: code that goes through all of those and calls
     // them, as models and attackers do, must not end the program by accident.
     this.#setProperty(
@@ -179,6 +185,8 @@ class QuickJsRealm implements Realm {
         aliases,
         store: options.store,
         seed: this.#seeds.next(),
+        // As much again as the guest itself may hold.
+        ...(this.carriesBytes && { roomForBytes: options.memoryBytes }),
       };
       this.#call(bridge.begin, JSON.stringify(begin));
       const program = this.#evaluate(context, code, PROGRAM_FILE);
@@ -199,8 +207,9 @@ class QuickJsRealm implements Realm {
     });
   }
 
-  post(settlements: string, budget: Budget): Outcome {
+  post(settlements: string, budget: Budget, beside: readonly ArrayBuffer[] = []): Outcome {
     return this.#enter(budget, () => {
+      for (const buffer of beside) this.#take(buffer);
       const problem = this.#call(this.#booted.bridge.receive, settlements);
       // There was no room for what the host sent, so some of it is lost: the program would wait for it for ever.
       if (problem !== undefined && this.#starved && !this.#interrupted && !this.#halted) throw new Error('starved');
@@ -216,10 +225,17 @@ class QuickJsRealm implements Realm {
     return image;
   }
 
-  resume(catalog: string, image: Image, settlements: string, options: StartOptions, budget: Budget): Outcome {
+  resume(
+    catalog: string,
+    image: Image,
+    settlements: string,
+    options: StartOptions,
+    budget: Budget,
+    beside: readonly ArrayBuffer[] = [],
+  ): Outcome {
     this.#prepare(catalog, options.stackBytes);
     this.#memory.apply(image);
-    return this.post(settlements, budget);
+    return this.post(settlements, budget, beside);
   }
 
   peakBytes(): number {
@@ -270,6 +286,7 @@ class QuickJsRealm implements Realm {
     this.#entryEnd = now + ms;
     this.#tellAt = now + TELL_MS;
     this.#said.length = 0;
+    this.#attached = [];
     this.#interrupted = false;
     this.#halted = false;
     const dead = (kind: ErrorKind, spent?: LimitName): Outcome => ({
@@ -293,7 +310,12 @@ class QuickJsRealm implements Realm {
         if (this.#interrupted) return dead('timeout', limit);
         if (lines === MORE) continue;
         const output = this.#takeSaid();
-        return { type: 'lines', lines: output === '' || lines === '' ? output + lines : `${output}\n${lines}`, starved: this.#starved };
+        return {
+          type: 'lines',
+          lines: output === '' || lines === '' ? output + lines : `${output}\n${lines}`,
+          starved: this.#starved,
+          ...(this.#attached.length > 0 && { beside: this.#attached }),
+        };
       }
     } catch (error) {
       // Out of the module came an error of the host's: the instance's state is broken, nothing may enter it again.
@@ -360,12 +382,50 @@ class QuickJsRealm implements Realm {
       if (line !== '') this.#said.push(line);
       return ffi.QTS_GetUndefined();
     }
+    if (id === ATTACH) {
+      this.#attach(context, argv);
+      return ffi.QTS_GetUndefined();
+    }
     if (id !== ASK || count < 2) return ffi.QTS_GetUndefined();
     const service = this.#readString(context, ffi.QTS_ArgvGetJSValueConstPointer(argv, 0));
     const argument = this.#readString(context, ffi.QTS_ArgvGetJSValueConstPointer(argv, 1));
     // No service of the world: it is this catalog's, and not part of its image.
     const answer = service === 'toolTexts' ? (this.#images.get(this.#catalog)?.texts ?? '') : this.#answer(service, argument);
     return this.#newString(context, answer);
+  }
+
+  /**
+   * Copies bytes out of the guest. What a program has detached or shrunk since is sent empty: the place of every buffer counts. The numbers
+   * are the guest's, so they are held against what is there.
+   */
+  #attach(context: number, argv: number): void {
+    const { ffi } = this.#instance;
+    const buffer = ffi.QTS_ArgvGetJSValueConstPointer(argv, 0);
+    const offset = ffi.QTS_GetFloat64(context, ffi.QTS_ArgvGetJSValueConstPointer(argv, 1));
+    const length = ffi.QTS_GetFloat64(context, ffi.QTS_ArgvGetJSValueConstPointer(argv, 2));
+    const pointer = ffi.QTS_GetArrayBuffer(context, buffer);
+    const size = pointer === 0 ? 0 : ffi.QTS_GetArrayBufferLength(context, buffer);
+    const fits = this.carriesBytes && offset >= 0 && length >= 0 && offset + length <= size;
+    const { bytes } = this.#memory;
+    this.#attached.push(fits ? new Uint8Array(bytes.subarray(pointer + offset, pointer + offset + length)).buffer : new ArrayBuffer(0));
+  }
+
+  /** Gives the guest a buffer, as bytes of its own memory. */
+  #take(buffer: ArrayBuffer): void {
+    const { ffi, module } = this.#instance;
+    const { context, scratch, bridge } = this.#booted;
+    // Of at least one byte: an allocation of none gives no address.
+    const pointer = module._malloc(Math.max(1, buffer.byteLength));
+    if (pointer === 0) {
+      this.#starved = true;
+      throw new Error('starved');
+    }
+    this.#memory.bytes.set(new Uint8Array(buffer), pointer);
+    // The engine frees it with the buffer.
+    const value = ffi.QTS_NewArrayBuffer(context, pointer, buffer.byteLength);
+    this.#memory.words[scratch >> 2] = value;
+    ffi.QTS_FreeValuePointer(context, ffi.QTS_Call(context, bridge.take, ffi.QTS_GetUndefined(), 1, scratch));
+    ffi.QTS_FreeValuePointer(context, value);
   }
 
   #shouldInterrupt(): 0 | 1 {

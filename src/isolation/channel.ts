@@ -1,11 +1,13 @@
-// A string pipe to a worker, whatever it runs in; images travel beside the text. linkedChannels() joins two ends in one
+// A string pipe to a worker, whatever it runs in; images travel beside the text, and so do bytes where the pipe carries them. linkedChannels() joins two ends in one
 // thread, for inline isolation and for tests that play one side. Not here: what is said (src/protocol/messages.ts).
 
 /** One end of the pipe. What is sent arrives in order, never synchronously. */
 export interface Channel {
-  send(text: string, image?: ArrayBuffer): void;
+  send(text: string, image?: ArrayBuffer, beside?: readonly ArrayBuffer[]): void;
+  /** Whether `beside` arrives. Where it does not, bytes are base64 in the text. */
+  readonly carriesBytes?: boolean;
   /** Set once, by whoever reads this end. */
-  onMessage: (text: string, image?: ArrayBuffer) => void;
+  onMessage: (text: string, image?: ArrayBuffer, beside?: readonly ArrayBuffer[]) => void;
   /** The other side is gone and was not asked to go; `reason` is for the host's own trace. */
   onLost: (reason: unknown) => void;
   /** Ends the other side, whatever it is doing. Resolves when it is gone. */
@@ -16,9 +18,10 @@ export interface Channel {
 export function linkedChannels(): [Channel, Channel] {
   let open = true;
   const create = (other: () => Channel): Channel => ({
-    send(text, image) {
+    carriesBytes: true,
+    send(text, image, beside) {
       queueMicrotask(() => {
-        if (open) other().onMessage(text, image);
+        if (open) other().onMessage(text, image, beside);
       });
     },
     onMessage: () => undefined,

@@ -18,9 +18,10 @@ const port = parentPort;
 const { wasm, alone } = workerData as WorkerStart;
 const engine = await createQuickJs(wasm);
 const channel: Channel = {
-  send(text, image) {
-    if (image === undefined) port.postMessage(text);
-    else port.postMessage([text, image], [image]);
+  carriesBytes: true,
+  send(text, image, beside = []) {
+    if (image === undefined && beside.length === 0) port.postMessage(text);
+    else port.postMessage([text, image, beside], image === undefined ? beside : [image, ...beside]);
   },
   onMessage: () => undefined,
   onLost: () => undefined,
@@ -35,9 +36,9 @@ serveJail(channel, engine, (error) => {
   });
 });
 const awake = stayAwake(alone);
-port.on('message', (data: string | [string, ArrayBuffer]) => {
+port.on('message', (data: string | [string, ArrayBuffer | undefined, readonly ArrayBuffer[]]) => {
   awake.heard();
   if (typeof data === 'string') channel.onMessage(data);
-  else channel.onMessage(data[0], data[1]);
+  else channel.onMessage(...data);
   awake.said();
 });

@@ -37,6 +37,7 @@ type DiagnoseModule = typeof import('../program/diagnose.ts');
 /** Serves the host at the other end of `channel` until that end closes it. `fault` is told what must not happen: then this side is done. */
 export function serveJail(channel: Channel, engine: Engine, fault: (error: unknown) => void): void {
   const realms = new Map<number, Realm>();
+  const carriesBytes = engine.carriesBytes === true && channel.carriesBytes === true;
   const flatNames = new Map<string, FlatNames>();
   let inmate: Inmate | undefined;
   // The parser is big: loaded while the worker starts, and waited for by whoever comes sooner.
@@ -44,14 +45,16 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
   const loadParser = (): Promise<[PrepareModule, DiagnoseModule]> =>
     (parser ??= Promise.all([import('../program/prepare.ts'), import('../program/diagnose.ts')]));
 
-  function say(envelope: WorkerEnvelope, body?: string, image?: ArrayBuffer): void {
-    channel.send(seal(envelope, body), image);
+  function say(envelope: WorkerEnvelope, body?: string, image?: ArrayBuffer, beside?: readonly ArrayBuffer[]): void {
+    channel.send(seal(envelope, body), image, beside);
   }
 
   async function openRealm(memoryBytes: number): Promise<Realm> {
     let realm = realms.get(memoryBytes);
-    if (realm === undefined) realm = await engine.open(memoryBytes);
-    else realms.delete(memoryBytes);
+    if (realm === undefined) {
+      realm = await engine.open(memoryBytes);
+      realm.carriesBytes = carriesBytes;
+    } else realms.delete(memoryBytes);
     realms.set(memoryBytes, realm);
     for (const [size, oldest] of realms) {
       if (realms.size <= REALMS) break;
@@ -76,7 +79,12 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
     switch (outcome.type) {
       case 'lines': {
         const done = endsProgram(outcome.lines);
-        say({ ...base, fate: done ? 'done' : 'live', ...(outcome.starved ? { starved: true } : {}) }, outcome.lines);
+        say(
+          { ...base, fate: done ? 'done' : 'live', ...(outcome.starved ? { starved: true } : {}) },
+          outcome.lines,
+          undefined,
+          outcome.beside,
+        );
         if (done) release(current);
         return;
       }
@@ -149,7 +157,7 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
     report(current, outcome, began, program.warnings, envelope.guest.places ? { code, map } : undefined);
   }
 
-  async function receive(text: string, image: ArrayBuffer | undefined): Promise<void> {
+  async function receive(text: string, image: ArrayBuffer | undefined, beside: readonly ArrayBuffer[] | undefined): Promise<void> {
     const { envelope, body } = unseal<HostEnvelope>(text);
     switch (envelope.type) {
       case 'catalog':
@@ -164,7 +172,7 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
         return start(envelope, body);
       case 'post': {
         const current = expected(envelope.id);
-        enter(current, (budget) => current.realm.post(body, budget));
+        enter(current, (budget) => current.realm.post(body, budget, beside));
         return;
       }
       case 'resume': {
@@ -172,7 +180,7 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
         const realm = await openRealm(envelope.memoryBytes);
         const current: Inmate = { id: envelope.id, realm, options: envelope, cpuMs: envelope.usedMs };
         admit(current);
-        enter(current, (budget) => realm.resume(envelope.catalog, image, body, envelope, budget));
+        enter(current, (budget) => realm.resume(envelope.catalog, image, body, envelope, budget, beside));
         return;
       }
       case 'park': {
@@ -210,15 +218,15 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
 
   // One message at a time: some need an import or a new realm, which take a moment.
   let queue: Promise<void> | undefined;
-  channel.onMessage = (text, image) => {
-    const work = (): Promise<void> => receive(text, image);
+  channel.onMessage = (text, image, beside) => {
+    const work = (): Promise<void> => receive(text, image, beside);
     const mine = (queue === undefined ? work() : queue.then(work)).catch(fault).finally(() => {
       if (queue === mine) queue = undefined;
     });
     queue = mine;
   };
   // Not before the parser is there: the first program's time, and the watchdog's patience, would go into loading it.
-  loadParser().then(() => say({ type: 'ready', build: engine.build }), fault);
+  loadParser().then(() => say({ type: 'ready', build: engine.build, ...(carriesBytes && { bytes: true }) }), fault);
 }
 
 /** Whether the last line says that the program has ended. Guest text is looked at, not believed: the host decodes it. */

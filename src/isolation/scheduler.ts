@@ -32,7 +32,7 @@ export interface Job {
   readonly source: string;
   readonly options: StartOptions;
   /** The guest has run until it could only wait, or to its end (`fate: 'done'`); `lines` is what it said. */
-  onTurn(turn: Turn & { readonly fate: 'live' | 'done' }, lines: string): void;
+  onTurn(turn: Turn & { readonly fate: 'live' | 'done' }, lines: string, beside?: readonly ArrayBuffer[]): void;
   /** The program has left its worker as an image of so many bytes, or is back in one. */
   onMove?(where: 'parked' | 'resumed', imageBytes: number): void;
   /** What the guest has printed while it computes: `lines` of output alone. */
@@ -41,10 +41,16 @@ export interface Job {
   onEnd(verdict: Verdict, turn?: Turn, lines?: string): void;
 }
 
+/** A settlement with bytes beside it: how many buffers belong to it is said in its text. */
+export interface Settlement {
+  readonly text: string;
+  readonly beside: readonly ArrayBuffer[];
+}
+
 /** A running program, in the hands of whoever started it. */
 export interface Ticket {
-  /** Hands the guest settlements: JSON texts of one each. */
-  post(settlements: readonly string[]): void;
+  /** Hands the guest settlements: JSON texts of one each, with the buffers that belong to them. */
+  post(settlements: readonly (string | Settlement)[]): void;
   /** Lets the guest fire its due timers. */
   wake(): void;
   /** Ends the program wherever it is. Nothing is heard of it afterwards. */
@@ -116,7 +122,7 @@ interface Program extends Ticket {
   ready: boolean;
   worker: WorkerRecord | undefined;
   image: ArrayBuffer | undefined;
-  inbox: string[];
+  inbox: Settlement[];
   backlog: number;
   usedMs: number;
 }
@@ -139,10 +145,16 @@ export class Scheduler {
   #inside = 0;
   #parkedBytes = 0;
   #build: string | undefined;
+  #carriesBytes = false;
   #closed = false;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
+  }
+
+  /** Whether bytes may travel beside settlements; known once a worker is ready, as it is when a program has said something. */
+  get carriesBytes(): boolean {
+    return this.#carriesBytes;
   }
 
   /** Starts workers before the first program needs them; resolves when one is ready. */
@@ -168,8 +180,9 @@ export class Scheduler {
       post: (settlements) => {
         if (program.state === 'ended') return;
         for (const settlement of settlements) {
-          program.inbox.push(settlement);
-          program.backlog += settlement.length;
+          const each = typeof settlement === 'string' ? { text: settlement, beside: NOTHING } : settlement;
+          program.inbox.push(each);
+          program.backlog += sizeOf(each);
         }
         this.#want(program);
       },
@@ -343,7 +356,7 @@ export class Scheduler {
     program.ready = false;
     const budgetMs = Math.max(0, Math.min(options.cpuMs - program.usedMs, options.sliceMs, options.deadline - Date.now())) + GRACE_MS;
     if (!worker.catalogs.has(catalog.id)) this.#teach(worker, catalog);
-    const settlements = program.state === 'new' ? '' : takeSettlements(program);
+    const { text: settlements, beside } = program.state === 'new' ? NO_SETTLEMENTS : takeSettlements(program);
     if (program.state === 'new') {
       this.#send(worker, { type: 'start', id, catalog: catalog.id, ...options }, 'turn', budgetMs, job.source);
     } else if (program.state === 'parked') {
@@ -357,9 +370,10 @@ export class Scheduler {
         budgetMs,
         settlements,
         image,
+        beside,
       );
     } else {
-      this.#send(worker, { type: 'post', id }, 'turn', budgetMs, settlements);
+      this.#send(worker, { type: 'post', id }, 'turn', budgetMs, settlements, undefined, beside);
     }
     // What did not fit follows as soon as the guest has taken this.
     program.ready = program.inbox.length > 0;
@@ -383,12 +397,13 @@ export class Scheduler {
     withinMs: number,
     body = '',
     image?: ArrayBuffer,
+    beside?: readonly ArrayBuffer[],
   ): void {
     worker.owes = owes;
     worker.enteredAt = performance.now();
     clearTimeout(worker.idle);
     if (this.#options.killable) worker.watchdog = setTimeout(() => this.#overdue(worker), withinMs);
-    worker.channel.send(seal(envelope, body), image);
+    worker.channel.send(seal(envelope, body), image, beside);
   }
 
   #ask(
@@ -416,11 +431,11 @@ export class Scheduler {
     // Not what keeps the process alive: that is the worker itself, while someone waits for it.
     if (this.#options.killable) worker.watchdog = setTimeout(() => this.#overdue(worker), ANSWER_MS).unref();
     if (this.#active > 0) worker.channel.ref?.();
-    worker.channel.onMessage = (text, image) => this.#hear(worker, text, image);
+    worker.channel.onMessage = (text, image, beside) => this.#hear(worker, text, image, beside);
     worker.channel.onLost = (reason) => this.#lose(worker, reason);
   }
 
-  #hear(worker: WorkerRecord, text: string, image: ArrayBuffer | undefined): void {
+  #hear(worker: WorkerRecord, text: string, image: ArrayBuffer | undefined, beside: readonly ArrayBuffer[] | undefined): void {
     if (!this.#workers.has(worker)) return;
     const { envelope, body } = unseal<WorkerEnvelope>(text);
     if (envelope.type === 'output') {
@@ -440,10 +455,11 @@ export class Scheduler {
           void worker.channel.close();
           return;
         }
+        this.#carriesBytes = envelope.bytes === true && worker.channel.carriesBytes === true;
         worker.ready = true;
         break;
       case 'turn':
-        this.#turn(worker, envelope, body);
+        this.#turn(worker, envelope, body, beside);
         break;
       case 'parked': {
         const program = worker.resident;
@@ -481,7 +497,7 @@ export class Scheduler {
     worker.idle.unref();
   }
 
-  #turn(worker: WorkerRecord, turn: Turn, lines: string): void {
+  #turn(worker: WorkerRecord, turn: Turn, lines: string, beside: readonly ArrayBuffer[] | undefined): void {
     const program = worker.resident;
     if (program === undefined) return;
     program.usedMs += turn.cpuMs;
@@ -493,7 +509,7 @@ export class Scheduler {
       return;
     }
     if (turn.fate === 'live') {
-      program.job.onTurn(turn as Turn & { fate: 'live' }, lines);
+      program.job.onTurn(turn as Turn & { fate: 'live' }, lines, beside);
       // Whoever heard the turn may have ended the program, or have answered it at once.
       if (worker.resident === program && (program.state as string) !== 'ended' && worker.owes === undefined && program.ready)
         this.#enter(worker, program);
@@ -503,7 +519,7 @@ export class Scheduler {
     program.worker = undefined;
     program.state = 'ended';
     this.#leave(program);
-    if (turn.fate === 'done') program.job.onTurn(turn as Turn & { fate: 'done' }, lines);
+    if (turn.fate === 'done') program.job.onTurn(turn as Turn & { fate: 'done' }, lines, beside);
     else
       program.job.onEnd(
         {
@@ -595,18 +611,30 @@ export class Scheduler {
   }
 }
 
-/** As many settlements as one entry takes, as a JSON array: all of them, unless they are big. */
-function takeSettlements(program: Program): string {
+const NOTHING: readonly ArrayBuffer[] = [];
+const NO_SETTLEMENTS: Settlement = { text: '', beside: NOTHING };
+
+function sizeOf({ text, beside }: Settlement): number {
+  let size = text.length;
+  for (const { byteLength } of beside) size += byteLength;
+  return size;
+}
+
+/** As many settlements as one entry takes, as a JSON array, and their buffers: all of them, unless they are big. */
+function takeSettlements(program: Program): Settlement {
   const { inbox } = program;
   let size = 0;
   let count = 0;
-  for (const { length } of inbox) {
-    if (count > 0 && size + length > MOST_POSTED) break;
-    size += length;
+  for (const settlement of inbox) {
+    const more = sizeOf(settlement);
+    if (count > 0 && size + more > MOST_POSTED) break;
+    size += more;
     count++;
   }
   program.backlog -= size;
-  return count === 0 ? '' : `[${inbox.splice(0, count).join(',')}]`;
+  if (count === 0) return NO_SETTLEMENTS;
+  const taken = inbox.splice(0, count);
+  return { text: `[${taken.map(({ text }) => text).join(',')}]`, beside: taken.flatMap(({ beside }) => beside) };
 }
 
 /** Which of its limits a program that does not answer has used up. */

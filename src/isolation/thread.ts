@@ -25,10 +25,11 @@ export function startThread(wasm: WebAssembly.Module, alone: Alone): Channel & {
   let closing = false;
   const awake = stayAwake(alone);
   const channel = {
-    send(text: string, image?: ArrayBuffer): void {
+    carriesBytes: true,
+    send(text: string, image?: ArrayBuffer, beside: readonly ArrayBuffer[] = []): void {
       awake.said();
-      if (image === undefined) worker.postMessage(text);
-      else worker.postMessage([text, image], [image]);
+      if (image === undefined && beside.length === 0) worker.postMessage(text);
+      else worker.postMessage([text, image, beside], image === undefined ? beside : [image, ...beside]);
     },
     onMessage: (() => undefined) as Channel['onMessage'],
     onLost: (() => undefined) as Channel['onLost'],
@@ -44,10 +45,10 @@ export function startThread(wasm: WebAssembly.Module, alone: Alone): Channel & {
     closing = true;
     channel.onLost(reason);
   };
-  worker.on('message', (data: string | [string, ArrayBuffer]) => {
+  worker.on('message', (data: string | [string, ArrayBuffer | undefined, readonly ArrayBuffer[]]) => {
     awake.heard();
     if (typeof data === 'string') channel.onMessage(data);
-    else channel.onMessage(data[0], data[1]);
+    else channel.onMessage(...data);
   });
   worker.on('error', lost);
   worker.on('exit', (code) => lost(new Error(`The worker thread exited with code ${code}.`)));

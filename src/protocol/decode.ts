@@ -10,28 +10,29 @@ export class GuestProtocolError extends Error {
 }
 
 /** The messages in a turn's body, in order. Throws `GuestProtocolError` at the first that is not one. */
-export function* decodeLines(body: string): Generator<GuestMessage> {
+export function* decodeLines(body: string, buffers: readonly ArrayBuffer[] = []): Generator<GuestMessage> {
   if (body === '') return;
+  const beside = new Beside(buffers);
   let ended = false;
   for (let from = 0; from <= body.length; ) {
     const newline = body.indexOf('\n', from);
     const to = newline === -1 ? body.length : newline;
     if (ended) throw new GuestProtocolError('The guest spoke after its end.');
-    const message = decodeLine(body.slice(from, to));
+    const message = decodeLine(body.slice(from, to), beside);
     ended = message.type === 'done' || message.type === 'fail';
     yield message;
     from = to + 1;
   }
 }
 
-function decodeLine(line: string): GuestMessage {
+function decodeLine(line: string, beside: Beside): GuestMessage {
   const [kind, rest] = cut(line);
   switch (kind) {
     case 'call': {
       const [id, afterId] = cut(rest);
       const [index, afterIndex] = cut(afterId);
       const [mode, text] = cut(afterIndex);
-      return { type: 'call', id: natural(id), index: natural(index), mode: wireMode(mode), text };
+      return { type: 'call', id: natural(id), index: natural(index), ...beside.take(mode), text };
     }
     case 'at': {
       const [id, text] = cut(rest);
@@ -41,7 +42,7 @@ function decodeLine(line: string): GuestMessage {
       const [id, afterId] = cut(rest);
       const [name, afterName] = cut(afterId);
       const [mode, text] = cut(afterName);
-      return { type: 'ask', id: natural(id), name, mode: wireMode(mode), text };
+      return { type: 'ask', id: natural(id), name, ...beside.take(mode), text };
     }
     case 'out': {
       const [level, text] = cut(rest);
@@ -62,7 +63,7 @@ function decodeLine(line: string): GuestMessage {
       return { type: 'wake', ms: natural(rest) };
     case 'done': {
       const [mode, text] = cut(rest);
-      return { type: 'done', mode: wireMode(mode), text };
+      return { type: 'done', ...beside.take(mode), text };
     }
     case 'fail':
       return { type: 'fail', error: guestError(rest) };
@@ -108,6 +109,27 @@ function cut(text: string): [string, string] {
 function natural(text: string): number {
   if (!/^\d{1,15}$/.test(text)) throw new GuestProtocolError('The guest sent a number that is not one.');
   return Number(text);
+}
+
+/** The buffers beside a turn, handed out in the order of its lines. */
+class Beside {
+  readonly #buffers: readonly ArrayBuffer[];
+  #taken = 0;
+
+  constructor(buffers: readonly ArrayBuffer[]) {
+    this.#buffers = buffers;
+  }
+
+  /** The mode of a value, and the buffers that belong to it. */
+  take(word: string): { mode: WireMode; beside?: readonly ArrayBuffer[] } {
+    if (word.length === 1) return { mode: wireMode(word) };
+    const mode = wireMode(word.slice(0, 1));
+    const end = this.#taken + natural(word.slice(1));
+    if (end > this.#buffers.length) throw new GuestProtocolError('The guest named bytes that it did not send.');
+    const beside = this.#buffers.slice(this.#taken, end);
+    this.#taken = end;
+    return { mode, beside };
+  }
 }
 
 function wireMode(text: string): WireMode {

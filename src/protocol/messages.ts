@@ -15,7 +15,8 @@
 //   4. `diagnose` may be sent to a worker that is free; it is answered by `diagnosis`.
 //
 // Guest and host exchange *lines* inside the body of `turn`: one message a line, `\n` between them, at most one `done` or `fail`,
-// nothing after it. A line's first word is its kind; JSON never holds a raw newline, so a line cannot be forged from data.
+// nothing after it. A line's first word is its kind; JSON never holds a raw newline, so a line cannot be forged from data. Where a channel
+// carries bytes, a MODE may be followed by a number, `T2`: so many buffers of those beside the turn, taken in order, belong to this value.
 //   call ID INDEX MODE JSON   the program called the tool at INDEX of the catalog; answered by one settlement with the same ID
 //   at ID JSON                the stack of the call with this ID, which follows; only when `GuestLimits.places` asks for it
 //   ask ID NAME MODE JSON     the program called a function of the host (`Manifest.functions`) with an array of arguments; answered like a call
@@ -85,15 +86,29 @@ export interface GuestError {
 
 /** A line from the guest, decoded but for its values, which stay text until they have been counted. */
 export type GuestMessage =
-  | { readonly type: 'call'; readonly id: number; readonly index: number; readonly mode: WireMode; readonly text: string }
+  | {
+      readonly type: 'call';
+      readonly id: number;
+      readonly index: number;
+      readonly mode: WireMode;
+      readonly text: string;
+      readonly beside?: readonly ArrayBuffer[];
+    }
   | { readonly type: 'at'; readonly id: number; readonly stack: string }
-  | { readonly type: 'ask'; readonly id: number; readonly name: string; readonly mode: WireMode; readonly text: string }
+  | {
+      readonly type: 'ask';
+      readonly id: number;
+      readonly name: string;
+      readonly mode: WireMode;
+      readonly text: string;
+      readonly beside?: readonly ArrayBuffer[];
+    }
   | { readonly type: 'out'; readonly level: OutputLevel; readonly text: string }
   | { readonly type: 'store'; readonly key: string; readonly mode: WireMode; readonly text: string }
   | { readonly type: 'dropped'; readonly count: number }
   | { readonly type: 'warn'; readonly message: string; readonly stack: string }
   | { readonly type: 'wake'; readonly ms: number }
-  | { readonly type: 'done'; readonly mode: WireMode; readonly text: string }
+  | { readonly type: 'done'; readonly mode: WireMode; readonly text: string; readonly beside?: readonly ArrayBuffer[] }
   | { readonly type: 'fail'; readonly error: GuestError };
 
 export const OUTPUT_LEVELS = ['text', 'log', 'info', 'warn', 'error', 'debug'] as const;
@@ -124,6 +139,8 @@ export interface News {
   readonly artifacts?: readonly unknown[];
   /** Why artifacts beside this answer could not be kept. */
   readonly warnings?: readonly string[];
+  /** So many buffers of those beside the settlements, taken in order, belong to this answer. */
+  readonly beside?: number;
 }
 
 /** What the guest's runtime asks of the host about artifacts, as names of `ask`; none of them is a global of the program. */
@@ -194,7 +211,8 @@ type Fate =
 
 /** Worker to host. */
 export type WorkerEnvelope =
-  | { readonly type: 'ready'; readonly build: string }
+  /** `bytes`: buffers may travel beside settlements. */
+  | { readonly type: 'ready'; readonly build: string; readonly bytes?: boolean }
   | ({
       readonly type: 'turn';
       readonly id: number;

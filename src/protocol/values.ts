@@ -42,7 +42,6 @@ const booleanValueOf = Boolean.prototype.valueOf;
 const symbolValueOf = Symbol.prototype.valueOf;
 const weakMapHas = WeakMap.prototype.has;
 const objectToString = Object.prototype.toString;
-const charCodeAt = String.prototype.charCodeAt;
 const indexOfText = String.prototype.indexOf;
 const regexpPrototype = RegExp.prototype;
 // Not test(): that looks up `exec`, which a program can replace.
@@ -92,6 +91,8 @@ export type WireMode = 'P' | 'T';
 export interface WireValue {
   readonly mode: WireMode;
   readonly text: string;
+  /** Bytes that travel beside the text; a tag of bytes says its place here, a number, in the place of base64. */
+  readonly beside?: readonly ArrayBuffer[];
 }
 
 /** A value cannot cross. `path` begins with `$`; `message` is a whole sentence that names it and says what to do. */
@@ -113,14 +114,20 @@ export class UnserializableError extends TypeErrorCtor {
   }
 }
 
-/** The value as wire text. Throws `UnserializableError`, or whatever a getter, proxy or `toJSON` of the value throws. */
-export function encodeValue(value: unknown): WireValue {
+/** Fewer bytes are not worth a way of their own. */
+const WORTH_BESIDE = 512;
+
+/**
+ * The value as wire text. Throws `UnserializableError`, or whatever a getter, proxy or `toJSON` of the value throws. With `beside`, bytes are
+ * put into that list, uncopied, and the text has their places in it instead of base64.
+ */
+export function encodeValue(value: unknown, beside?: Uint8Array[]): WireValue {
   if (!inheritsToJson() && isPlain(value, 0)) {
     // None for a value that answers differently the second time: a `toJSON` that is not listed, a getter, a proxy.
     const text = stringifyJson(value);
     if (text !== undefined) return { mode: 'P', text };
   }
-  const text = stringifyJson(tag(value, '$', 0, new SetCtor(), '')) as string;
+  const text = stringifyJson(tag(value, '$', 0, { parents: new SetCtor(), beside }, '')) as string;
   // Dates and other objects with a `toJSON` need no tags. Within a string, the quotes of what stands here would be escaped.
   return { mode: apply(indexOfText, text, ['{"$":']) === -1 ? 'P' : 'T', text };
 }
@@ -131,10 +138,17 @@ function inheritsToJson(): boolean {
 }
 
 /** The value behind wire text. Throws a `SyntaxError` for text that is no JSON or holds an unknown tag. */
-export function decodeValue({ mode, text }: WireValue): unknown {
+export function decodeValue({ mode, text, beside }: WireValue): unknown {
   const raw: unknown = parseJson(text);
-  return mode === 'P' ? raw : untag(raw);
+  return mode === 'P' ? raw : untag(raw, beside ?? NOTHING);
 }
+
+/** The value behind parsed tagged text. */
+export function untagValue(raw: unknown, beside: readonly ArrayBuffer[] = NOTHING): unknown {
+  return untag(raw, beside);
+}
+
+const NOTHING: readonly ArrayBuffer[] = [];
 
 /**
  * Whether the engine's own JSON keeps every part of the value. Only looks; getters and proxies may answer differently
@@ -155,24 +169,43 @@ function isPlain(value: unknown, depth: number): boolean {
   if (value === null) return true;
   if (depth >= DEPTH) return false;
   if (isArray(value)) {
-    for (let i = 0, length = value.length; i < length; i++) if (!isPlain(value[i], depth + 1)) return false;
+    for (let i = 0, length = value.length; i < length; i++) {
+      const item: unknown = value[i];
+      if (typeof item === 'string') continue;
+      if (!isPlain(item, depth + 1)) return false;
+    }
     return true;
   }
   const prototype = getPrototypeOf(value);
   if (prototype !== objectPrototype && prototype !== null) return false;
   const object = value as Record<string, unknown>;
   const names = objectKeys(object);
-  for (let i = 0; i < names.length; i++) {
-    const member = object[names[i] as string];
-    if (member === undefined) continue;
-    if (names[i] === 'toJSON' && typeof member === 'function') return false;
+  for (let i = 0, length = names.length; i < length; i++) {
+    const name = names[i] as string;
+    const member = object[name];
+    const type = typeof member;
+    // The commonest kinds first, here rather than in a call: in a guest a call costs more than all of this.
+    if (type === 'string' || type === 'boolean' || member === undefined || member === null) continue;
+    if (type === 'number') {
+      if ((member as number) - (member as number) === 0 && (member !== 0 || 1 / (member as number) > 0)) continue;
+      return false;
+    }
+    if (name === 'toJSON' && type === 'function') return false;
     if (!isPlain(member, depth + 1)) return false;
   }
   return true;
 }
 
-/** The value as plain data with tags. `parents` holds the objects on the way down, so that shared references are no cycles. */
-function tag(value: unknown, path: string, depth: number, parents: Set<unknown>, key: string): unknown {
+/** What is known on the way through a value. */
+interface Walk {
+  /** The objects on the way down, so that shared references are no cycles. */
+  readonly parents: Set<unknown>;
+  /** Takes bytes that travel beside the text. */
+  readonly beside: Uint8Array[] | undefined;
+}
+
+/** The value as plain data with tags. */
+function tag(value: unknown, path: string, depth: number, walk: Walk, key: string): unknown {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -191,46 +224,52 @@ function tag(value: unknown, path: string, depth: number, parents: Set<unknown>,
     default:
   }
   if (value === null) return null;
-  if (apply(setHas, parents, [value])) {
+  if (apply(setHas, walk.parents, [value])) {
     throw new UnserializableError(path, 'is circular: it contains itself; return a copy without the back reference.');
   }
   if (depth >= DEPTH) throw new UnserializableError(shortPath(path), `is nested deeper than ${DEPTH} levels; return a flatter value.`);
   const object = value as Record<string, unknown>;
-  apply(setAdd, parents, [value]);
+  apply(setAdd, walk.parents, [value]);
   try {
-    return tagObject(object, path, depth, parents, key);
+    return tagObject(object, path, depth, walk, key);
   } finally {
-    apply(setDelete, parents, [value]);
+    apply(setDelete, walk.parents, [value]);
   }
 }
 
-function tagObject(object: Record<string, unknown>, path: string, depth: number, parents: Set<unknown>, key: string): unknown {
+function tagObject(object: Record<string, unknown>, path: string, depth: number, walk: Walk, key: string): unknown {
   // What is no built-in need not be asked what it is: each question costs an exception.
   const prototype = getPrototypeOf(object);
   const isOrdinary = prototype === objectPrototype || prototype === null || isArray(object);
   const bytes = isOrdinary || prototype === datePrototype ? undefined : readBytes(object, path);
-  if (bytes !== undefined) return mark(bytes.kind, toBase64(bytes.bytes));
+  if (bytes !== undefined) {
+    const { beside } = walk;
+    if (beside === undefined || (apply(typedArrayLength, bytes.bytes, []) as number) < WORTH_BESIDE)
+      return mark(bytes.kind, toBase64(bytes.bytes));
+    defineOwn(beside, `${beside.length}`, bytes.bytes);
+    return mark(bytes.kind, beside.length - 1);
+  }
   // Before anything of it is read: the promise of a call answers a look at `toJSON` with an error of its own.
   if (!isOrdinary && isPromise(object)) throw new UnserializableError(path, PROMISE);
   const toJson = object['toJSON'];
   if (typeof toJson === 'function') {
     const replacement: unknown = apply(toJson, object, [key]);
     if (replacement === null && isDate(object)) throw new UnserializableError(path, 'is an invalid Date; check what it was made from.');
-    if (replacement !== object) return tag(replacement, path, depth + 1, parents, key);
+    if (replacement !== object) return tag(replacement, path, depth + 1, walk, key);
   }
   if (isArray(object)) {
     const items = emptyList();
-    for (let i = 0, length = object.length; i < length; i++) append(items, tag(object[i], `${path}[${i}]`, depth + 1, parents, `${i}`));
+    for (let i = 0, length = object.length; i < length; i++) append(items, tag(object[i], `${path}[${i}]`, depth + 1, walk, `${i}`));
     return items;
   }
   if (!isOrdinary) {
     const primitive = unbox(object);
-    if (primitive !== undefined) return tag(primitive, path, depth, parents, key);
-    if (isMap(object)) return tagMap(object, path, depth, parents);
-    if (isSet(object)) return tagSet(object, path, depth, parents);
+    if (primitive !== undefined) return tag(primitive, path, depth, walk, key);
+    if (isMap(object)) return tagMap(object, path, depth, walk);
+    if (isSet(object)) return tagSet(object, path, depth, walk);
     const why = obstacle(object);
     if (why !== undefined) throw new UnserializableError(path, why);
-    if (object instanceof ErrorCtor) return tagError(object, path, depth, parents);
+    if (object instanceof ErrorCtor) return tagError(object, path, depth, walk);
   }
   const names = objectKeys(object);
   const copy: Record<string, unknown> = create(null);
@@ -241,19 +280,19 @@ function tagObject(object: Record<string, unknown>, path: string, depth: number,
     if (member === undefined) continue;
     if (name === '$') escape = true;
     // Without a prototype no assignment meets a setter.
-    copy[name] = tag(member, joinPath(path, name), depth + 1, parents, name);
+    copy[name] = tag(member, joinPath(path, name), depth + 1, walk, name);
   }
   return escape ? mark('Object', copy) : copy;
 }
 
-function tagMap(map: Map<unknown, unknown>, path: string, depth: number, parents: Set<unknown>): unknown {
+function tagMap(map: Map<unknown, unknown>, path: string, depth: number, walk: Walk): unknown {
   const pairs = emptyList();
   let index = 0;
   apply(mapForEach, map, [
     (item: unknown, itemKey: unknown) => {
       const pair = emptyList();
-      append(pair, tag(itemKey, `${path}.keys[${index}]`, depth + 1, parents, ''));
-      append(pair, tag(item, `${path}.get(${typeof itemKey === 'string' ? stringifyJson(itemKey) : index})`, depth + 1, parents, ''));
+      append(pair, tag(itemKey, `${path}.keys[${index}]`, depth + 1, walk, ''));
+      append(pair, tag(item, `${path}.get(${typeof itemKey === 'string' ? stringifyJson(itemKey) : index})`, depth + 1, walk, ''));
       append(pairs, pair);
       index++;
     },
@@ -261,32 +300,32 @@ function tagMap(map: Map<unknown, unknown>, path: string, depth: number, parents
   return mark('Map', pairs);
 }
 
-function tagSet(set: Set<unknown>, path: string, depth: number, parents: Set<unknown>): unknown {
+function tagSet(set: Set<unknown>, path: string, depth: number, walk: Walk): unknown {
   const items = emptyList();
   let index = 0;
-  apply(setForEach, set, [(item: unknown) => append(items, tag(item, `${path}.values[${index++}]`, depth + 1, parents, ''))]);
+  apply(setForEach, set, [(item: unknown) => append(items, tag(item, `${path}.values[${index++}]`, depth + 1, walk, ''))]);
   return mark('Set', items);
 }
 
-function tagError(error: Error & { code?: unknown }, path: string, depth: number, parents: Set<unknown>): unknown {
+function tagError(error: Error & { code?: unknown }, path: string, depth: number, walk: Walk): unknown {
   const fields: Record<string, unknown> = create(null);
   fields['name'] = StringCtor(error.name);
   fields['message'] = StringCtor(error.message);
   const { code, cause } = error;
   if (typeof code === 'string' || typeof code === 'number') fields['code'] = code;
-  if (cause !== undefined) fields['cause'] = tag(cause, `${path}.cause`, depth + 1, parents, 'cause');
+  if (cause !== undefined) fields['cause'] = tag(cause, `${path}.cause`, depth + 1, walk, 'cause');
   return mark('Error', fields);
 }
 
 /** Restores tagged values in place of their tags. */
-function untag(raw: unknown): unknown {
+function untag(raw: unknown, beside: readonly ArrayBuffer[]): unknown {
   if (typeof raw !== 'object' || raw === null) return raw;
   if (isArray(raw)) {
-    for (let i = 0; i < raw.length; i++) raw[i] = untag(raw[i]);
+    for (let i = 0; i < raw.length; i++) raw[i] = untag(raw[i], beside);
     return raw;
   }
   const object = raw as Record<string, unknown>;
-  if (!hasOwn(object, '$')) return untagMembers(object);
+  if (!hasOwn(object, '$')) return untagMembers(object, beside);
   const { $: kind, v } = object as { $: unknown; v?: unknown };
   switch (kind) {
     case 'undefined':
@@ -303,60 +342,68 @@ function untag(raw: unknown): unknown {
       if (typeof v === 'string' && apply(regexpExec, /^-?\d+$/, [v]) !== null) return BigIntCtor(v);
       break;
     case 'Object':
-      if (typeof v === 'object' && v !== null && !isArray(v)) return untagMembers(v as Record<string, unknown>);
+      if (typeof v === 'object' && v !== null && !isArray(v)) return untagMembers(v as Record<string, unknown>, beside);
       break;
     case 'Map':
-      if (isArray(v)) return untagMap(v);
+      if (isArray(v)) return untagMap(v, beside);
       break;
     case 'Set':
       if (isArray(v)) {
         const set = new SetCtor<unknown>();
-        for (let i = 0; i < v.length; i++) apply(setAdd, set, [untag(v[i])]);
+        for (let i = 0; i < v.length; i++) apply(setAdd, set, [untag(v[i], beside)]);
         return set;
       }
       break;
     case 'Error':
-      if (typeof v === 'object' && v !== null && !isArray(v)) return untagError(v as Record<string, unknown>);
+      if (typeof v === 'object' && v !== null && !isArray(v)) return untagError(v as Record<string, unknown>, beside);
       break;
     case 'ArrayBuffer':
       if (typeof v === 'string') return fromBase64(v).buffer;
+      if (typeof v === 'number') return bufferAt(beside, v);
       break;
     default:
-      if (typeof kind === 'string' && typeof v === 'string' && kind in VIEWS) {
+      if (typeof kind === 'string' && (typeof v === 'string' || typeof v === 'number') && kind in VIEWS) {
         const View = VIEWS[kind] as new (buffer: ArrayBuffer) => ArrayBufferView;
-        return new View(fromBase64(v).buffer);
+        return new View(typeof v === 'string' ? fromBase64(v).buffer : bufferAt(beside, v));
       }
   }
   throw new SyntaxErrorCtor('The wire text holds an unknown or malformed tag.');
 }
 
-function untagMembers(object: Record<string, unknown>): Record<string, unknown> {
+function untagMembers(object: Record<string, unknown>, beside: readonly ArrayBuffer[]): Record<string, unknown> {
   const names = objectKeys(object);
   for (let i = 0; i < names.length; i++) {
     const name = names[i] as string;
     const member = object[name];
     // Its own, so that no setter is met.
-    if (typeof member === 'object' && member !== null) object[name] = untag(member);
+    if (typeof member === 'object' && member !== null) object[name] = untag(member, beside);
   }
   return object;
 }
 
-function untagMap(pairs: readonly unknown[]): Map<unknown, unknown> {
+function untagMap(pairs: readonly unknown[], beside: readonly ArrayBuffer[]): Map<unknown, unknown> {
   const map = new MapCtor<unknown, unknown>();
   for (let i = 0; i < pairs.length; i++) {
     const pair = pairs[i];
     if (!isArray(pair) || pair.length !== 2) throw new SyntaxErrorCtor('The wire text holds a malformed Map.');
-    apply(mapSet, map, [untag(pair[0]), untag(pair[1])]);
+    apply(mapSet, map, [untag(pair[0], beside), untag(pair[1], beside)]);
   }
   return map;
 }
 
-function untagError(fields: Record<string, unknown>): Error {
+function untagError(fields: Record<string, unknown>, beside: readonly ArrayBuffer[]): Error {
   const error = new ErrorCtor(hasOwn(fields, 'message') ? StringCtor(fields['message']) : '');
   if (hasOwn(fields, 'name')) hide(error, 'name', StringCtor(fields['name']));
   if (hasOwn(fields, 'code')) defineOwn(error as unknown as Record<string, unknown>, 'code', fields['code']);
-  if (hasOwn(fields, 'cause')) hide(error, 'cause', untag(fields['cause']));
+  if (hasOwn(fields, 'cause')) hide(error, 'cause', untag(fields['cause'], beside));
   return error;
+}
+
+function bufferAt(beside: readonly ArrayBuffer[], place: number): ArrayBuffer {
+  // Its own: a program may have put something on the prototype of arrays.
+  const buffer = hasOwn(beside, `${place}`) ? beside[place] : undefined;
+  if (buffer === undefined) throw new SyntaxErrorCtor('The wire text names bytes that are not beside it.');
+  return buffer;
 }
 
 /** Why an object of a built-in kind cannot cross, or `undefined` when its own properties are all there is to it. */
@@ -559,7 +606,7 @@ function shortPath(path: string): string {
 
 /**
  * Deepest nesting of JSON text, read without parsing it, so that no parser or validator meets a text that is too deep for
- * its stack. Linear; stops at `most + 1`.
+ * its stack. Linear; stops at `most + 1`. For the host, whose intrinsics nobody replaces: it is ten times as fast with them.
  */
 export function textDepth(text: string, most: number): number {
   if (text.length <= most) return 0;
@@ -567,7 +614,7 @@ export function textDepth(text: string, most: number): number {
   let deepest = 0;
   let quoted = false;
   for (let i = 0; i < text.length; i++) {
-    const code = apply(charCodeAt, text, [i]) as number;
+    const code = text.charCodeAt(i);
     if (quoted) {
       if (code === 92) i++;
       else if (code === 34) quoted = false;

@@ -19,7 +19,7 @@ export interface ArtifactsOptions {
 }
 
 /** Their names. */
-export const ARTIFACT_LIMITS = [
+const ARTIFACT_LIMITS = [
   'artifactBytes',
   'artifactRunBytes',
   'artifactRunFiles',

@@ -7,7 +7,7 @@ import { type Broker, type CallRecord, createBroker } from '../broker/broker.ts'
 import { className, type ShowError, sentence } from '../broker/deliver.ts';
 import type { Hooks } from '../broker/hooks.ts';
 import type { Reporter } from '../broker/report.ts';
-import type { Scheduler, Ticket, Turn, Verdict } from '../isolation/scheduler.ts';
+import type { Scheduler, Settlement, Ticket, Turn, Verdict } from '../isolation/scheduler.ts';
 import type { EventFact, Place } from '../observe.ts';
 import { framePosition, type PlacedProgram } from '../program/diagnose.ts';
 import { locator } from '../program/positions.ts';
@@ -145,7 +145,7 @@ export class Execution {
   readonly #warnings: Warning[] = [];
   readonly #stacks: { readonly message: string; readonly stack: string }[] = [];
   readonly #seen = new Set<number>();
-  readonly #settlements: string[] = [];
+  readonly #settlements: (string | Settlement)[] = [];
   #ticket: Ticket | undefined;
   #outstanding = 0;
   #requests = 0;
@@ -260,7 +260,7 @@ export class Execution {
         timeZone,
         locale,
       },
-      onTurn: (turn, lines) => this.#hear(turn, lines),
+      onTurn: (turn, lines, beside) => this.#hear(turn, lines, beside),
       onOutput: (lines) => this.#overhear(lines),
       ...(reporter.listens ? { onMove: (where: 'parked' | 'resumed', bytes: number) => this.#tellMove(where, bytes) } : {}),
       onEnd: (verdict, turn, lines) => {
@@ -322,13 +322,13 @@ export class Execution {
     for (const warning of turn.warnings ?? []) this.#warn(warning);
   }
 
-  #hear(turn: Turn, lines: string): void {
+  #hear(turn: Turn, lines: string, beside: readonly ArrayBuffer[] | undefined): void {
     if (this.#ending !== undefined) return;
     this.#account(turn);
     clearTimeout(this.#wakeTimer);
     this.#listening = true;
     this.#letGo();
-    this.#listen(decodeLines(lines), undefined);
+    this.#listen(decodeLines(lines, beside), undefined);
   }
 
   /** Hears what a guest prints before its turn is over. */
@@ -443,7 +443,7 @@ export class Execution {
     this.#stored.set(key, { mode, text: Buffer.from(text).toString() });
   }
 
-  async #call({ id, index, mode, text }: Extract<GuestMessage, { type: 'call' }>): Promise<void> {
+  async #call({ id, index, mode, text, beside = NOTHING }: Extract<GuestMessage, { type: 'call' }>): Promise<void> {
     const { limits } = this.#options;
     const place = this.#stack?.id === id && this.#program !== undefined ? framePosition(this.#stack.stack, this.#program) : undefined;
     this.#stack = undefined;
@@ -452,7 +452,7 @@ export class Execution {
       index,
       place,
       input: () => {
-        const size = Buffer.byteLength(text);
+        const size = Buffer.byteLength(text) + bytesIn(beside);
         if (size > limits.argumentBytes) {
           throw new CodeModeError(
             'limit_exceeded',
@@ -460,7 +460,7 @@ export class Execution {
           );
         }
         try {
-          return decodeArguments({ mode, text });
+          return decodeArguments({ mode, text, beside });
         } catch (error) {
           if (error instanceof UnserializableError) throw new CodeModeError('input_invalid', error.message);
           throw error;
@@ -480,30 +480,31 @@ export class Execution {
   }
 
   /** A value for the program, and what it does not know yet of the run's artifacts. */
-  #answerWith(id: number, { mode, text }: WireValue, warnings: readonly string[] = []): string {
+  #answerWith(id: number, { mode, text, beside = NOTHING }: WireValue, warnings: readonly string[] = []): string | Settlement {
     const { shelf } = this.#options;
-    const answer = mode === 'P' ? `[${id},0,${text}` : `[${id},1,${JSON.stringify(text)}`;
-    if (this.#artifactsTold === shelf.count && warnings.length === 0) return `${answer}]`;
+    const answer = `[${id},${mode === 'P' ? 0 : 1},${text}`;
+    if (this.#artifactsTold === shelf.count && warnings.length === 0 && beside.length === 0) return `${answer}]`;
     const artifacts = shelf.since(this.#artifactsTold).map(describeKept);
     this.#artifactsTold = shelf.count;
-    return `${answer},${JSON.stringify({ artifacts, warnings } satisfies News)}]`;
+    const news: News = { artifacts, warnings, ...(beside.length > 0 && { beside: beside.length }) };
+    return { text: `${answer},${JSON.stringify(news)}]`, beside };
   }
 
   /** Carries out a function of the host. What it gives is the program's, under the limits of a tool's result. */
-  async #answer({ id, name, mode, text }: Extract<GuestMessage, { type: 'ask' }>): Promise<void> {
+  async #answer({ id, name, mode, text, beside = NOTHING }: Extract<GuestMessage, { type: 'ask' }>): Promise<void> {
     const { limits, functions, run, shelf, id: executionId } = this.#options;
     const work = functions.get(name);
     // The guest has these names from us: another one is no mistake of a program.
     if (work === undefined) throw new GuestProtocolError('The guest called a function that it was not given.');
-    let settlement: string;
+    let settlement: string | Settlement;
     try {
       this.#requests++;
       if (this.#requests > limits.requests)
         throw new CodeModeError('limit_exceeded', `more than ${limits.requests} of its kind were asked, the limit \`requests\`.`);
       const { argumentBytes = limits.argumentBytes } = work;
-      if (Buffer.byteLength(text) > argumentBytes)
+      if (Buffer.byteLength(text) + bytesIn(beside) > argumentBytes)
         throw new CodeModeError('limit_exceeded', `the arguments are over the limit \`argumentBytes\`, ${argumentBytes}.`);
-      const args = decodeArguments({ mode, text });
+      const args = decodeArguments({ mode, text, beside });
       if (!Array.isArray(args)) throw new GuestProtocolError('The guest sent arguments that are no list.');
       const context = { runId: run.run.id, executionId, order: id, limits, shelf, signal: this.#abort.signal };
       settlement = this.#answerWith(id, this.#encode(await work(args, context)));
@@ -516,22 +517,26 @@ export class Execution {
   }
 
   #encode(value: unknown): WireValue {
-    const { resultBytes } = this.#options.limits;
+    const { limits, scheduler } = this.#options;
+    const { resultBytes } = limits;
+    const bytes: Uint8Array[] | undefined = scheduler.carriesBytes ? [] : undefined;
     let wire: WireValue;
     try {
-      wire = encodeValue(value);
+      wire = encodeValue(value, bytes);
     } catch (error) {
       if (error instanceof UnserializableError) throw new CodeModeError('output_invalid', error.message, { cause: error });
       throw error;
     }
-    const size = Buffer.byteLength(wire.text);
+    let size = Buffer.byteLength(wire.text);
+    for (const { byteLength } of bytes ?? []) size += byteLength;
     if (size > resultBytes) {
       throw new CodeModeError(
         'limit_exceeded',
         `it is ${size} bytes, and the limit \`resultBytes\` is ${resultBytes}; ask for less, for example with a filter or a page.`,
       );
     }
-    return wire;
+    // Copies, since what is sent away is lost to the sender, and the tool may keep its bytes or change them.
+    return bytes === undefined || bytes.length === 0 ? wire : { ...wire, beside: bytes.map((each) => each.slice().buffer as ArrayBuffer) };
   }
 
   /** Results that are ready together go back together; one that nothing else is running beside goes at once. */
@@ -554,9 +559,9 @@ export class Execution {
     for (const resolve of this.#held.splice(0)) resolve();
   }
 
-  #settle(settlement: string): void {
+  #settle(settlement: string | Settlement): void {
     this.#settlements.push(settlement);
-    this.#unflushed += settlement.length;
+    this.#unflushed += typeof settlement === 'string' ? settlement.length : settlement.text.length + bytesIn(settlement.beside);
     if (this.#flushing) return;
     if (this.#outstanding > 0) {
       this.#flushing = true;
@@ -664,7 +669,7 @@ export class Execution {
       const { limits } = this.#options;
       const { text } = ending.wire;
       await this.#explain(undefined);
-      if (Buffer.byteLength(text) > limits.valueBytes)
+      if (Buffer.byteLength(text) + bytesIn(ending.wire.beside ?? NOTHING) > limits.valueBytes)
         return { status: 'error', error: { ...verdictError('limit', limits, 'valueBytes') } };
       try {
         return { status: 'completed', value: decodeUntrusted(ending.wire) };
@@ -709,6 +714,14 @@ export class Execution {
     const diagnosis = answer?.diagnosis ?? { name, message };
     return { kind, ...diagnosis, ...(code === undefined ? {} : { code }) };
   }
+}
+
+const NOTHING: readonly ArrayBuffer[] = [];
+
+function bytesIn(buffers: readonly ArrayBuffer[]): number {
+  let size = 0;
+  for (const { byteLength } of buffers) size += byteLength;
+  return size;
 }
 
 function functionFailure(name: string, error: unknown): CallFailure {

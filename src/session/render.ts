@@ -49,11 +49,7 @@ export async function renderResult(result: RunResult | Observation | string, opt
   };
 }
 
-/** The text alone: status, output, value, error with its place and what to do, warnings, and the artifacts by name. */
-export function renderText(result: RunResult | Observation): string {
-  return textOf(result, () => undefined);
-}
-
+/** The text: status, output, value, error with its place and what to do, warnings, and the artifacts by name. */
 function textOf(result: RunResult | Observation, noteOf: (artifact: KeptArtifact) => string | undefined): string {
   const parts: string[] = [];
   if ('previous' in result && result.previous !== undefined)

@@ -459,7 +459,7 @@ describe('what the runtime says cannot be forged', () => {
     realm.reset();
     const calls = said(begin(realm, `${patch} const got = await tools.two("x"); return typeof got === "bigint" ? "big" : "odd";`));
     expect(calls).toEqual([{ type: 'call', id: 1, index: 1, mode: expect.stringMatching(/^[PT]$/), text: '"x"' }]);
-    const [end] = said(realm.post('[[1,1,"{\\"$\\":\\"BigInt\\",\\"v\\":\\"5\\"}"]]', budget()));
+    const [end] = said(realm.post('[[1,1,{"$":"BigInt","v":"5"}]]', budget()));
     // The engine's own JSON meets a setter on index 0 of arrays: then the program has spoilt its own value, and is told so.
     if (end?.type === 'fail') expect(end.error).toMatchObject({ kind: 'program', message: 'setter' });
     else expect(end).toMatchObject({ type: 'done', text: '"big"' });

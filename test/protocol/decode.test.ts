@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decodeLines, GuestProtocolError } from '../../src/protocol/decode.ts';
+import { decodeLines, decodeUntrusted, GuestProtocolError } from '../../src/protocol/decode.ts';
 import { MESSAGE_LENGTH } from '../../src/protocol/errors.ts';
 
 const read = (body: string): unknown[] => [...decodeLines(body)];
@@ -99,5 +99,41 @@ describe('lines that only a broken guest says', () => {
       for (const message of decodeLines('dropped 1\nnonsense')) messages.push(message);
     }).toThrow(GuestProtocolError);
     expect(messages).toEqual([{ type: 'dropped', count: 1 }]);
+  });
+});
+
+describe('bytes beside a turn', () => {
+  const buffers = [1, 2, 3].map((length) => new ArrayBuffer(length));
+
+  test('are handed out in the order of the lines', () => {
+    const messages = [...decodeLines('call 1 0 T2 {"a":1}\nask 2 name P [1]\ndone T1 null', buffers)];
+    expect(messages).toEqual([
+      { type: 'call', id: 1, index: 0, mode: 'T', text: '{"a":1}', beside: [buffers[0], buffers[1]] },
+      { type: 'ask', id: 2, name: 'name', mode: 'P', text: '[1]' },
+      { type: 'done', mode: 'T', text: 'null', beside: [buffers[2]] },
+    ]);
+  });
+
+  test.each([
+    'call 1 0 T4 {}',
+    'done T1 1',
+    'call 1 0 T-1 {}',
+    'call 1 0 T1e9 {}',
+    'call 1 0 X1 {}',
+    'store "k" T1 1',
+    'done T99999999999999 1',
+  ])('a guest that names others than it sent breaks the rules: %s', (line) => {
+    expect(() => [...decodeLines(line, line.startsWith('done') ? [] : buffers)]).toThrow(GuestProtocolError);
+  });
+
+  test('a tag that names none of them is no value', () => {
+    for (const v of ['1', '-1', '0.5', '"x"', '9e99'])
+      expect(() => decodeUntrusted({ mode: 'T', text: `{"$":"Uint8Array","v":${v}}`, beside: [new ArrayBuffer(1)] })).toThrow(
+        GuestProtocolError,
+      );
+    expect(() => decodeUntrusted({ mode: 'T', text: '{"$":"Float64Array","v":0}', beside: [new ArrayBuffer(9)] })).toThrow(
+      GuestProtocolError,
+    );
+    expect(decodeUntrusted({ mode: 'T', text: '{"$":"Uint8Array","v":0}', beside: [new ArrayBuffer(1)] })).toEqual(new Uint8Array(1));
   });
 });

@@ -144,7 +144,7 @@ test('calls of one turn that are answered together go back together', async () =
   const { result, worker } = await play();
   worker.waits(1, 'call 1 0 P 1\ncall 2 0 P 2\ncall 3 0 T {"$":"-0"}');
   await rest(5);
-  expect(worker.story.at(-1)).toBe('post 1 [[1,0,1],[2,0,2],[3,1,"{\\"$\\":\\"-0\\"}"]]');
+  expect(worker.story.at(-1)).toBe('post 1 [[1,0,1],[2,0,2],[3,1,{"$":"-0"}]]');
   worker.ends(1);
   await result;
 });
