@@ -13,6 +13,7 @@ export {
 export type { Policy, PolicyCall, PolicyDecision } from './broker/authorize.ts';
 export type { CallRecord } from './broker/broker.ts';
 export type { ShowError } from './broker/deliver.ts';
+export { type V8Engine, type V8Options, v8 } from './engine/v8-install.ts';
 export type { CallStatus, CodeModeEvent, Observer, Span } from './observe.ts';
 export { CodeModeError, type ErrorCode, type ErrorKind } from './protocol/errors.ts';
 export { LIMITS, type LimitName, type LimitOverrides, type LimitRow, type Limits } from './protocol/limits.ts';
@@ -20,6 +21,7 @@ export type { Warning } from './protocol/messages.ts';
 export { toJson } from './protocol/values.ts';
 export { type CodeMode, createCodeMode } from './session/code-mode.ts';
 export type { ControlSchema, ControlTool } from './session/control-tools.ts';
+export type { EngineOption, IsolationOption } from './session/engines.ts';
 export type { Observation, ObserveOptions } from './session/observation.ts';
 export type { CodeModeOptions, RunOptions, SessionOptions, TypeCheckMode } from './session/options.ts';
 export { type RenderedBlock, type Rendering, renderResult } from './session/render.ts';

@@ -37,6 +37,7 @@ const USAGE_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'name_invalid',
   'name_collision',
   'catalog_failed',
+  'engine_unavailable',
 ]);
 
 function callgate({ stdout, stderr }: Terminal, action: (file: string, options: RunOptions) => Promise<void>): Command {
@@ -58,7 +59,15 @@ function callgate({ stdout, stderr }: Terminal, action: (file: string, options: 
     .requiredOption('--tools <module>', 'path or package whose default export is the tools')
     .option('--limit <name=value>', 'override one limit, for example wallMs=5000; may be repeated', collectLimit)
     .option('--json', 'print the whole result as one JSON document')
-    .addOption(new Option('--isolation <kind>', 'where the guest runs').choices(['thread', 'inline']).default('thread'))
+    .addOption(new Option('--engine <name>', 'what runs the guest').choices(['quickjs', 'v8']).default('quickjs'))
+    .addOption(
+      new Option('--isolation <kind>', 'where the guest runs (default: thread, and process for v8)').choices([
+        'thread',
+        'process',
+        'inline',
+      ]),
+    )
+    .option('--node <path>', 'the Node binary, 24 or later, that runs the engine v8')
     .addOption(new Option('--typecheck <mode>', 'check types against the tools first').choices(['off', 'warn', 'error']).default('off'))
     .option('--time-zone <name>', "the program's time zone, for example Europe/Berlin", 'UTC')
     .option('--locale <tag>', "the program's locale, for example de-DE", 'en-US')

@@ -1,17 +1,28 @@
 // `callgate run`: one program, from its text to its printed result. Not here: options (cli.ts), reading and printing, each
 // in a file of its own.
-import { createCodeMode, type Invocation, type LimitOverrides, type TypeCheckMode } from '../index.ts';
+import {
+  createCodeMode,
+  type EngineOption,
+  type Invocation,
+  type IsolationOption,
+  type LimitOverrides,
+  type TypeCheckMode,
+  v8,
+} from '../index.ts';
 import { readProgram } from './program-text.ts';
 import { Progress } from './progress.ts';
 import { renderJson, renderOutput, renderTroubles } from './render.ts';
 import { colorsFor, type Terminal } from './terminal.ts';
 import { loadTools } from './tools-module.ts';
+import { UsageError } from './usage.ts';
 
 export interface RunOptions {
   readonly tools: string;
   readonly limit?: LimitOverrides;
   readonly json?: boolean;
-  readonly isolation: 'thread' | 'inline';
+  readonly engine: 'quickjs' | 'v8';
+  readonly isolation?: IsolationOption;
+  readonly node?: string;
   readonly typecheck: TypeCheckMode;
   readonly timeZone: string;
   readonly locale: string;
@@ -28,7 +39,16 @@ export async function run(file: string, options: RunOptions, terminal: Terminal)
   const progress = new Progress(stderr, colors);
   // Before the program is read: a wrong limit or tool should not wait for somebody who types the program.
   const { limit = {}, isolation, typecheck, timeZone, locale } = options;
-  const codeMode = createCodeMode({ tools, limits: limit, isolation, typecheck, timeZone, locale, observer: progress });
+  const codeMode = createCodeMode({
+    tools,
+    limits: limit,
+    engine: engineOf(options),
+    isolation,
+    typecheck,
+    timeZone,
+    locale,
+    observer: progress,
+  });
   try {
     const source = await readProgram(file, terminal);
     const result = await codeMode.run(source, { invocation: invocationOf(options), ...(signal === undefined ? {} : { signal }) });
@@ -40,6 +60,12 @@ export async function run(file: string, options: RunOptions, terminal: Terminal)
     progress.close();
     await codeMode.close();
   }
+}
+
+function engineOf({ engine, node }: RunOptions): EngineOption {
+  if (node === undefined) return engine;
+  if (engine === 'v8') return v8({ node });
+  throw new UsageError('--node says what the engine v8 runs on; add --engine v8.');
 }
 
 function invocationOf({ actor, context, interface: from }: RunOptions): Invocation {

@@ -2,6 +2,7 @@
 // what was expected and what it is. Not here: what is done with them (code-mode.ts).
 import type { Policy } from '../broker/authorize.ts';
 import type { ShowError } from '../broker/deliver.ts';
+import { type V8Engine, v8 } from '../engine/v8-install.ts';
 import type { Observer } from '../observe.ts';
 import { CodeModeError } from '../protocol/errors.ts';
 import type { LimitOverrides } from '../protocol/limits.ts';
@@ -9,6 +10,7 @@ import { nearest } from '../protocol/nearest.ts';
 import { encodeValue, type WireValue } from '../protocol/values.ts';
 import type { Invocation } from '../tools/binding.ts';
 import type { ToolSource } from '../tools/provider.ts';
+import type { EngineOption, IsolationOption } from './engines.ts';
 
 export interface CodeModeOptions {
   /** Tools, providers, and arrays of them, nested as you like; `null`, `undefined` and `false` are left out. */
@@ -17,15 +19,21 @@ export interface CodeModeOptions {
   readonly policy?: Policy | undefined;
   /** Overrides of the default limits, key by key. */
   readonly limits?: LimitOverrides | undefined;
-  /** What runs the guest. Default `quickjs`. */
-  readonly engine?: 'quickjs' | undefined;
-  /** Where the guest runs: `thread` (default), or `inline`, which blocks the host and promises no safety: for tests and measuring. */
-  readonly isolation?: 'thread' | 'inline' | undefined;
+  /** What runs the guest: `quickjs` (default), or `v8`, which computes faster and needs isolated-vm and Node 24; `v8({ node })` says where that is. */
+  readonly engine?: EngineOption | undefined;
+  /**
+   * Where the guest runs: in a `thread` (default for `quickjs`) or a child `process` (always for `v8`); or `inline`, which blocks the host and
+   * promises no safety: for tests and measuring.
+   */
+  readonly isolation?: IsolationOption | undefined;
   /** Constants for programs, by global name: any values that can cross. */
   readonly globals?: Readonly<Record<string, unknown>> | undefined;
-  /** Worker threads kept for guests. Default: one per core, at least 2. */
+  /** Worker threads or child processes kept for guests. Default: one per core, at least 2. */
   readonly workers?: number | undefined;
-  /** Worker threads at most, while programs that compute keep the others from running. Default: four times `workers`. */
+  /**
+   * Workers at most, while programs that compute keep the others from running. Default: four times `workers`; eight times for `v8`, whose programs
+   * keep their workers while they wait too.
+   */
   readonly maxWorkers?: number | undefined;
   /** Programs at a time, those that wait for tools too; more wait for their turn. Default 20 000. */
   readonly maxPrograms?: number | undefined;
@@ -58,6 +66,8 @@ export interface RunOptions {
   readonly limits?: LimitOverrides | undefined;
   /** Instead of this code mode's `typecheck`. */
   readonly typecheck?: TypeCheckMode | undefined;
+  /** Instead of this code mode's `engine`. */
+  readonly engine?: EngineOption | undefined;
 }
 
 export interface SessionOptions extends RunOptions {
@@ -81,7 +91,7 @@ const OPTIONS = [
   'timeZone',
   'locale',
 ];
-export const RUN_OPTIONS: readonly string[] = ['invocation', 'runId', 'signal', 'limits', 'typecheck'];
+export const RUN_OPTIONS: readonly string[] = ['invocation', 'runId', 'signal', 'limits', 'typecheck', 'engine'];
 export const SESSION_OPTIONS: readonly string[] = [...RUN_OPTIONS, 'except'];
 
 /** The options of `createCodeMode()`, or a `CodeModeError` (`option_invalid`) for the first that is wrong. */
@@ -95,10 +105,18 @@ export function checkOptions(options: CodeModeOptions): CodeModeOptions {
     throw new CodeModeError('option_invalid', '`policy` should be a function that answers "allow" or { deny: reason }.');
   if (showError !== undefined && typeof showError !== 'function')
     throw new CodeModeError('option_invalid', '`showError` should be a function that answers a message or undefined.');
-  if (engine !== undefined && engine !== 'quickjs')
-    throw new CodeModeError('option_invalid', `\`engine\` should be "quickjs", but is ${JSON.stringify(engine)}.`);
-  if (isolation !== undefined && isolation !== 'thread' && isolation !== 'inline') {
-    throw new CodeModeError('option_invalid', `\`isolation\` should be "thread" or "inline", but is ${JSON.stringify(isolation)}.`);
+  checkEngine(engine);
+  if (isolation !== undefined && isolation !== 'thread' && isolation !== 'process' && isolation !== 'inline') {
+    throw new CodeModeError(
+      'option_invalid',
+      `\`isolation\` should be "thread", "process" or "inline", but is ${JSON.stringify(isolation)}.`,
+    );
+  }
+  if (engine !== undefined && engine !== 'quickjs' && isolation !== undefined && isolation !== 'process') {
+    throw new CodeModeError(
+      'option_invalid',
+      `The engine \`v8\` runs with \`isolation: "process"\` only, since a program may take its whole process with it; "${isolation}" is for quickjs.`,
+    );
   }
   for (const name of ['workers', 'maxWorkers', 'maxPrograms'] as const) {
     const value = options[name];
@@ -108,6 +126,16 @@ export function checkOptions(options: CodeModeOptions): CodeModeOptions {
   if (observer !== undefined && (typeof observer !== 'object' || observer === null))
     throw new CodeModeError('option_invalid', '`observer` should be an object with on(event), around(span, run) or both.');
   return options;
+}
+
+/** An engine, or nothing. */
+export function checkEngine(engine: unknown): EngineOption | undefined {
+  if (engine === undefined || engine === 'quickjs' || engine === 'v8') return engine;
+  if (typeof engine === 'object' && engine !== null && 'engine' in engine && engine.engine === 'v8') {
+    const { node, allowNode22 } = engine as V8Engine;
+    return v8({ node, allowNode22 });
+  }
+  throw new CodeModeError('option_invalid', `\`engine\` should be "quickjs", "v8" or v8({ … }), but is ${JSON.stringify(engine)}.`);
 }
 
 /** Refuses options that there are not, with the nearest name. */
