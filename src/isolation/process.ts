@@ -39,12 +39,13 @@ const FLAGS: Readonly<Record<ChildStart['engine'], readonly string[]>> = {
   // The engine's own stack limit is 512 KiB, but its frames are far bigger on the process's stack, which is 8 MiB nearly everywhere.
   // A program's syntax tree is short-lived: see thread.ts.
   quickjs: ['--stack-size=7000', '--max-semi-space-size=64', '--no-addons'],
-  v8: [],
+  // Without the first one isolated-vm crashes.
+  v8: ['--no-node-snapshot'],
 };
 /** Most that is kept of what a child wrote to its standard error: the last words say why it died. */
 const MOST_STDERR = 4096;
 /** What V8 and the allocator of Node say before they abort. */
-const OUT_OF_MEMORY = /out of memory|heap limit|Allocation failed|invalid size error|Zone$/im;
+const OUT_OF_MEMORY = /out of memory|heap limit|allocation failed|invalid size error|is_heap_oom/i;
 /** Its pipes, and what Node opens for itself. */
 const MOST_DESCRIPTORS = 64;
 /** After a child has exited, its pipes may still hold its last words. */
