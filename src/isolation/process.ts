@@ -111,6 +111,8 @@ class ChildWorker implements Channel {
 
   async close(): Promise<void> {
     this.#over = true;
+    // Whoever waits for this would be left waiting if the process ended for want of anything else to do.
+    this.ref();
     // Never asked politely: its guest may be in native code, and disposing of an isolate at exit crashes.
     this.#child?.kill('SIGKILL');
     await this.#gone;
@@ -159,7 +161,7 @@ class ChildWorker implements Channel {
         if (child.pid === undefined) resolve();
         this.#lose(error);
       });
-      child.on('exit', () => setTimeout(resolve, LAST_WORDS_MS).unref());
+      child.on('exit', () => setTimeout(resolve, LAST_WORDS_MS));
       child.on('close', resolve);
     });
     if (errors !== undefined && conversation !== undefined && lifeline !== undefined) {
