@@ -40,9 +40,12 @@ const INLINE_STACK_BYTES = 192 * 1024;
 const MOST_MESSAGE_BYTES = 16 * 1024 * 1024;
 /**
  * What a child has for itself, beside what its programs need. Address space that may be written to counts, and for each isolate (Node's own
- * too) V8 takes half a gigabyte of that for code, though it hardly uses it.
+ * too) V8 takes half a gigabyte of that for code, though it hardly uses it: where the system tells how much that is here, the limit is
+ * tight, since isolated-vm's own lets a program have a gigabyte more before it acts.
  */
 const CHILD_BYTES = { quickjs: 1024 ** 3, v8: 2.5 * 1024 ** 3 } as const;
+/** What a child has beside one bare isolate: the parser, the engine, the threads of the event loop. */
+const JAILER_BYTES = 160 * 1024 ** 2;
 /** A child is replaced after its programs have computed for so long, since the system counts the time of its whole life. */
 const RETIRE_AFTER_MS = 120_000;
 /** Threads of the engine's own, and what the child does beside computing. */
@@ -123,13 +126,14 @@ export class Engines {
 
   async #openProcesses(engine: Choice['engine'], { memoryBytes, cpuMs }: Pick<Limits, 'memoryBytes' | 'cpuMs'>): Promise<Scheduler> {
     const isV8 = engine !== 'quickjs';
-    if (isV8) await findV8(engine);
+    const found = isV8 ? await findV8(engine) : undefined;
     this.#means ??= findMeans();
     const means = this.#means;
     await means;
     const alone = createAlone();
     const name = isV8 ? 'v8' : 'quickjs';
     const reads = readsOf(name);
+    const ownBytes = found?.dataBytes === undefined ? CHILD_BYTES[name] : found.dataBytes + JAILER_BYTES;
     return new Scheduler({
       ...this.#bounds(MOST_WORKERS[name]),
       spawn: () =>
@@ -138,7 +142,7 @@ export class Engines {
           node: isV8 ? engine.node : process.execPath,
           reads,
           limits: {
-            dataBytes: CHILD_BYTES[name] + 2 * memoryBytes,
+            dataBytes: ownBytes + 2 * memoryBytes,
             cpuSeconds: Math.ceil(((cpuMs + RETIRE_AFTER_MS) * CPU_FACTOR) / 1000),
           },
           confine: (command) => confine(command, 'none', means),
