@@ -47,7 +47,7 @@ const start = {
   deadline: Number.MAX_SAFE_INTEGER,
   memoryBytes: 64 * 1024 * 1024,
   stackBytes: 192 * 1024,
-  guest: { calls: 10, argumentBytes: 1000, outputBytes: 1000, valueBytes: 1000, storeBytes: 1000 },
+  guest: { calls: 10, argumentBytes: 1000, outputBytes: 1000, valueBytes: 1000, storeBytes: 1000, places: false },
   store: '{}',
   timeZone: 'UTC',
   locale: 'en-US',

@@ -4,7 +4,7 @@
 import { createCodeMode, defineTool } from '../src/index.ts';
 import { TypeCheckThread } from '../src/isolation/typecheck.ts';
 import { createCatalog } from '../src/tools/catalog.ts';
-import { declare } from '../src/tools/declarations.ts';
+import { checkedWorld } from '../src/tools/declarations.ts';
 import { aim, machine, measure, print } from './measure.ts';
 
 console.log(machine());
@@ -51,7 +51,7 @@ const program = (edit: number): string =>
   );
 
 const catalog = createCatalog(tools.map((tool) => ({ namespace: [], tool })));
-const world = { id: catalog.id, declarations: declare(catalog, { purpose: 'checking' }), paths: catalog.entries.map(({ path }) => path) };
+const world = { id: catalog.id, declarations: checkedWorld(catalog), paths: catalog.entries.map(({ path }) => path) };
 let edit = 0;
 
 const [compiler = 'typescript'] = process.argv.slice(2);

@@ -58,19 +58,20 @@ export class Meter {
    * Waits for the lock, if the tool is exclusive, and then for a slot: in this order, so that who waits for the lock holds no
    * slot. Both queues are first come, first served.
    */
-  async enter(claim: Claim, { exclusive }: { readonly exclusive: boolean }): Promise<Entry> {
+  async enter(claim: Claim, { exclusive }: { readonly exclusive: boolean }, onWait?: (reason: 'lock' | 'slot') => void): Promise<Entry> {
     if (exclusive && !this.#lock.tryTake(claim)) {
       if (this.#callers().some((caller) => this.#lock.holders.has(caller))) return 'deadlock';
+      onWait?.('lock');
       // Who has the lock may wait for a slot that a caller of ours holds while it waits for us. A caller that waits does not
       // work, so it gives its slot up for good: rarely, one call more than the limit runs; never, two wait for one another.
       for (const caller of this.#callers()) caller.meter.#slots.leave(caller);
       if (!(await this.#turn(this.#lock, claim))) return 'ended';
     }
-    if (!this.#slots.tryTake(claim) && !(await this.#turn(this.#slots, claim))) {
-      this.#lock.leave(claim);
-      return 'ended';
-    }
-    return 'entered';
+    if (this.#slots.tryTake(claim)) return 'entered';
+    onWait?.('slot');
+    if (await this.#turn(this.#slots, claim)) return 'entered';
+    this.#lock.leave(claim);
+    return 'ended';
   }
 
   /** Runs a tool as `claim`, so that what it starts knows its caller. */

@@ -43,11 +43,14 @@ export class Progress implements Observer {
       case 'execution-start':
         this.#opened = event.at;
         break;
-      case 'execution-end':
-        break;
       default:
-        event satisfies never;
+        break;
     }
+  }
+
+  /** Something that belongs to no call. */
+  note(text: string): void {
+    if (!this.#isClosed) this.#stand(`${this.#colors.yellow('note'.padEnd(7))}           ${text}`);
   }
 
   /** Clears the live line and writes the sum of it. */

@@ -1,5 +1,7 @@
 // `callgate run`: one program, from its text to its printed result. Not here: options (cli.ts), reading and printing, each
 // in a file of its own.
+import { resolve } from 'node:path';
+import { traceFile } from '../adapters/trace.ts';
 import {
   createCodeMode,
   type EngineOption,
@@ -12,17 +14,22 @@ import {
 import { readProgram } from './program-text.ts';
 import { Progress } from './progress.ts';
 import { renderJson, renderOutput, renderTroubles } from './render.ts';
+import { loadSources, type SourceOptions } from './sources.ts';
 import { colorsFor, type Terminal } from './terminal.ts';
-import { loadTools } from './tools-module.ts';
 import { UsageError } from './usage.ts';
 
-export interface RunOptions {
-  readonly tools: string;
+/** Most of one payload in a trace: whole results, so that a program can be replayed. */
+const TRACED_BYTES = 8 * 1024 * 1024;
+
+export interface RunOptions extends SourceOptions {
   readonly limit?: LimitOverrides;
   readonly json?: boolean;
   readonly engine: 'quickjs' | 'v8';
   readonly isolation?: IsolationOption;
   readonly node?: string;
+  readonly quiet?: boolean;
+  readonly trace?: string;
+  readonly payloads?: boolean;
   readonly typecheck: TypeCheckMode;
   readonly timeZone: string;
   readonly locale: string;
@@ -33,12 +40,14 @@ export interface RunOptions {
 
 /** Runs the program in `file` and prints what came of it. Resolves to whether it completed. */
 export async function run(file: string, options: RunOptions, terminal: Terminal): Promise<boolean> {
-  const { stdout, stderr, cwd, signal } = terminal;
+  const { stdout, stderr, cwd, env, signal } = terminal;
   const colors = colorsFor(terminal);
-  const tools = await loadTools(options.tools, cwd);
   const progress = new Progress(stderr, colors);
+  const isSilent = options.quiet === true || options.json === true;
+  const { tools, close } = await loadSources(options, { cwd, env, report: (line) => (isSilent ? undefined : progress.note(line)) });
   // Before the program is read: a wrong limit or tool should not wait for somebody who types the program.
   const { limit = {}, isolation, typecheck, timeZone, locale } = options;
+  const trace = options.trace === undefined ? undefined : traceFile(resolve(cwd, options.trace));
   const codeMode = createCodeMode({
     tools,
     limits: limit,
@@ -47,7 +56,9 @@ export async function run(file: string, options: RunOptions, terminal: Terminal)
     typecheck,
     timeZone,
     locale,
-    observer: progress,
+    observer: [...(isSilent ? [] : [progress]), ...(trace === undefined ? [] : [trace])],
+    capture: trace !== undefined && options.payloads !== false,
+    captureBytes: TRACED_BYTES,
   });
   try {
     const source = await readProgram(file, terminal);
@@ -59,6 +70,8 @@ export async function run(file: string, options: RunOptions, terminal: Terminal)
   } finally {
     progress.close();
     await codeMode.close();
+    await close();
+    trace?.close();
   }
 }
 

@@ -32,6 +32,12 @@ interface Inmate {
   cpuMs: number;
 }
 
+/** What the host needs to lead places back by itself. */
+interface Prepared {
+  readonly code: string;
+  readonly map: readonly number[];
+}
+
 type PrepareModule = typeof import('../program/prepare.ts');
 type DiagnoseModule = typeof import('../program/diagnose.ts');
 
@@ -64,7 +70,7 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
   }
 
   /** Answers an entry, and frees the realm when it was the program's last. */
-  function report(current: Inmate, outcome: Outcome, began: number, warnings: readonly Warning[]): void {
+  function report(current: Inmate, outcome: Outcome, began: number, warnings: readonly Warning[], prepared?: Prepared): void {
     const cpuMs = performance.now() - began;
     current.cpuMs += cpuMs;
     const base = {
@@ -73,6 +79,7 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
       cpuMs,
       peakBytes: current.realm.peakBytes(),
       ...(warnings.length > 0 ? { warnings } : {}),
+      ...(prepared === undefined ? {} : { prepared }),
     } as const;
     switch (outcome.type) {
       case 'lines': {
@@ -168,7 +175,8 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
       const place = outcome.line === undefined ? undefined : program.locate(outcome.line, outcome.column ?? 1);
       return refuse({ message: outcome.message, ...(place ?? {}) });
     }
-    report(current, outcome, began, program.warnings);
+    const { code, map } = program;
+    report(current, outcome, began, program.warnings, envelope.guest.places ? { code, map } : undefined);
   }
 
   async function receive(text: string, image: ArrayBuffer | undefined): Promise<void> {

@@ -33,6 +33,8 @@ export interface Job {
   readonly options: StartOptions;
   /** The guest has run until it could only wait, or to its end (`fate: 'done'`); `lines` is what it said. */
   onTurn(turn: Turn & { readonly fate: 'live' | 'done' }, lines: string): void;
+  /** The program has left its worker as an image of so many bytes, or is back in one. */
+  onMove?(where: 'parked' | 'resumed', imageBytes: number): void;
   /** What the guest has printed while it computes: `lines` of output alone. */
   onOutput(lines: string): void;
   /** The program was ended from outside itself; `lines` is what it still printed. Nothing is heard of it afterwards. */
@@ -378,6 +380,7 @@ export class Scheduler {
     } else if (program.state === 'parked') {
       const image = program.image as ArrayBuffer;
       this.#forget(program);
+      job.onMove?.('resumed', image.byteLength);
       this.#send(
         worker,
         { type: 'resume', id, catalog: catalog.id, usedMs: program.usedMs, ...options },
@@ -496,6 +499,7 @@ export class Scheduler {
           program.state = 'parked';
           program.image = image;
           this.#parkedBytes += image.byteLength;
+          program.job.onMove?.('parked', image.byteLength);
           if (program.ready) this.#queue.push(program);
         }
         break;

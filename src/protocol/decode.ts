@@ -33,6 +33,10 @@ function decodeLine(line: string): GuestMessage {
       const [mode, text] = cut(afterIndex);
       return { type: 'call', id: natural(id), index: natural(index), mode: wireMode(mode), text };
     }
+    case 'at': {
+      const [id, text] = cut(rest);
+      return { type: 'at', id: natural(id), stack: jsonString(text).slice(0, STACK_LENGTH) };
+    }
     case 'ask': {
       const [id, afterId] = cut(rest);
       const [name, afterName] = cut(afterId);

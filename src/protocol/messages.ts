@@ -17,6 +17,7 @@
 // Guest and host exchange *lines* inside the body of `turn`: one message a line, `\n` between them, at most one `done` or `fail`,
 // nothing after it. A line's first word is its kind; JSON never holds a raw newline, so a line cannot be forged from data.
 //   call ID INDEX MODE JSON   the program called the tool at INDEX of the catalog; answered by one settlement with the same ID
+//   at ID JSON                the stack of the call with this ID, which follows; only when `GuestLimits.places` asks for it
 //   ask ID NAME MODE JSON     the program called a function of the host (`Manifest.functions`) with an array of arguments; answered like a call
 //   out LEVEL JSON            a piece of output (JSON string)
 //   store KEY MODE JSON       the program stored a value under KEY (JSON string) for later programs of its session
@@ -27,7 +28,7 @@
 //   fail JSON                 the program ended with an error: GuestError
 // The body of `post` and `resume` is one JSON array of settlements:
 //   [ID, 0, json]  a value, plain   [ID, 1, tagged json]  a value, tagged   [ID, 2, failure]  CallFailure
-// and may be empty, which only lets due timers fire.
+// and may be empty, which only lets due timers fire. A fourth member, where there is one, is News: what has changed beside the answer.
 
 import type { ErrorKind } from './errors.ts';
 import type { LimitName } from './limits.ts';
@@ -72,6 +73,7 @@ export interface GuestError {
 /** A line from the guest, decoded but for its values, which stay text until they have been counted. */
 export type GuestMessage =
   | { readonly type: 'call'; readonly id: number; readonly index: number; readonly mode: WireMode; readonly text: string }
+  | { readonly type: 'at'; readonly id: number; readonly stack: string }
   | { readonly type: 'ask'; readonly id: number; readonly name: string; readonly mode: WireMode; readonly text: string }
   | { readonly type: 'out'; readonly level: OutputLevel; readonly text: string }
   | { readonly type: 'store'; readonly key: string; readonly mode: WireMode; readonly text: string }
@@ -95,7 +97,7 @@ export interface StartOptions {
   readonly deadline: number;
   readonly memoryBytes: number;
   readonly stackBytes: number;
-  /** What the guest itself observes so that a program gets a clean error; the host enforces the same again. */
+  /** Limits that the guest itself observes so that a program gets a clean error (the host enforces the same again), and what the run has so far. */
   readonly guest: GuestLimits;
   /** What earlier programs of the session stored: JSON of wire values by key. */
   readonly store: string;
@@ -103,12 +105,36 @@ export interface StartOptions {
   readonly locale: string;
 }
 
+/** What is told beside a settlement. */
+export interface News {
+  /** Artifacts that appeared since the last that were told, in order; the shape is the program's to see: src/artifacts/kept.ts. */
+  readonly artifacts?: readonly unknown[];
+  /** Why artifacts beside this answer could not be kept. */
+  readonly warnings?: readonly string[];
+}
+
+/** What the guest's runtime asks of the host about artifacts, as names of `ask`; none of them is a global of the program. */
+export const ARTIFACT_ASKS = {
+  read: 'artifacts.read',
+  save: 'artifacts.save',
+  append: 'artifacts.append',
+  finish: 'artifacts.finish',
+} as const;
+/** Most characters of a piece of a file in one request; longer files go in several. Escaped, a character takes six. */
+export const PIECE_LENGTH = 512 * 1024;
+/** Most bytes of a request that brings a piece of a file, whatever `argumentBytes` says. */
+export const MOST_PIECE_BYTES = 8 * 1024 * 1024;
+
 interface GuestLimits {
   readonly calls: number;
   readonly argumentBytes: number;
   readonly outputBytes: number;
   readonly valueBytes: number;
   readonly storeBytes: number;
+  /** Whether calls say where in the program they were made. */
+  readonly places: boolean;
+  /** The artifacts of the run so far: JSON of an array; absent when there are none. */
+  readonly artifacts?: string;
 }
 
 /** Host to worker. `catalog`'s body is a manifest, `start`'s the program's text, `post`'s and `resume`'s settlements. */
@@ -165,6 +191,8 @@ export type WorkerEnvelope =
       readonly peakBytes: number;
       /** An allocation was refused. */
       readonly starved?: boolean;
+      /** How the prepared code lies on the model's text: of the first turn, when places are asked for. */
+      readonly prepared?: { readonly code: string; readonly map: readonly number[] };
       /** What preparing the text had to say. */
       readonly warnings?: readonly Warning[];
       /** The worker is not to be given another program: what this one did may yet take it down. */

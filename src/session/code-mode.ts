@@ -2,6 +2,7 @@
 // Not here: that the options are right (options.ts), what happens to one program (execution.ts).
 import { createHash, randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import { Reporter } from '../broker/report.ts';
 import type { Scheduler } from '../isolation/scheduler.ts';
 import { CodeModeError } from '../protocol/errors.ts';
 import { type LimitOverrides, type Limits, resolveLimits } from '../protocol/limits.ts';
@@ -9,7 +10,9 @@ import { nearest } from '../protocol/nearest.ts';
 import { createRun, type RunHandle } from '../tools/binding.ts';
 import { type Catalog, createCatalog } from '../tools/catalog.ts';
 import { describe } from '../tools/json.ts';
-import { type Collection, collect, collectStatic, isStatic, type PlacedTool, type ToolSource } from '../tools/provider.ts';
+import { type Collection, collect, collectStatic, isStatic, type PlacedTool } from '../tools/provider.ts';
+import { Workspaces } from '../workspace/open.ts';
+import { Artifacts } from './artifacts.ts';
 import { type Choice, Engines } from './engines.ts';
 import { type ExecutionOptions, execute, type GuestCatalog } from './execution.ts';
 import { FUNCTION_NAMES, hostFunctions } from './functions.ts';
@@ -23,6 +26,7 @@ import {
   checkOptions,
   checkSignal,
   checkTimeZone,
+  observersOf,
   RUN_OPTIONS,
   type RunOptions,
   SESSION_OPTIONS,
@@ -58,6 +62,8 @@ export function createCodeMode(options: CodeModeOptions): CodeMode {
 
 /** Longest manifest that a guest takes: some five thousand tools. */
 const MAX_MANIFEST = 4 * 1024 * 1024;
+/** Time at closing for observers that have not heard everything. */
+const OBSERVERS_MS = 1_000;
 
 class OpenCodeMode implements CodeMode {
   readonly #options: CodeModeOptions;
@@ -66,18 +72,25 @@ class OpenCodeMode implements CodeMode {
   readonly #locale: string;
   /** Built once when no tool depends on the run. */
   readonly #fixed: Built | undefined;
+  /** What the last run's providers gave: most give the same again, and a catalog of hundreds of tools takes its time. */
+  #latest: Built | undefined;
   /** The application's constants as JSON of wire values. */
   readonly #globals: string;
+  readonly #reporter: Reporter;
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
   readonly #sessions = new Set<Session>();
   readonly #types: TypeChecks;
   readonly #engines: Engines;
+  readonly #workspaces: Workspaces | undefined;
+  readonly #artifacts: Artifacts;
   #closed: Promise<void> | undefined;
 
   constructor(options: CodeModeOptions) {
     this.#options = options;
-    this.#limits = resolveLimits(options.limits);
+    this.#limits = resolveLimits(options.artifacts?.limits, options.limits);
+    this.#reporter = new Reporter({ ...options, observers: observersOf(options.observer) });
+    this.#artifacts = new Artifacts(options.artifacts ?? {}, (fact) => this.#reporter.tell(fact));
     this.#engines = new Engines(options, this.#limits);
     // As many listeners as programs run.
     setMaxListeners(0, this.#closing.signal);
@@ -85,6 +98,7 @@ class OpenCodeMode implements CodeMode {
     this.#locale = checkLocale(options.locale ?? 'en-US');
     this.#globals = checkGlobals(options.globals ?? {});
     this.#types = new TypeChecks(Object.keys(options.globals ?? {}));
+    this.#workspaces = options.workspace === undefined ? undefined : new Workspaces(options.workspace);
     if (isStatic(options.tools)) {
       const collection = collectStatic(options.tools);
       const catalog = createCatalog(collection.tools);
@@ -118,11 +132,14 @@ class OpenCodeMode implements CodeMode {
     const mode = this.#modeFor(options.typecheck);
     if (mode !== 'off') await this.#types.require();
     const scheduler = await this.#engines.open(choice, limits);
-    const { collection, catalog, guest } = this.#fixed ?? (await build(this.#options.tools, run, this.#globals));
+    await this.#openWorkspace(run);
+    const { collection, catalog, guest } = this.#fixed ?? (await this.#build(run));
+    const shelf = this.#artifacts.shelfFor(run.run);
     const close = collection.closing();
+    const ended = this.#tellRun(run, 'run', catalog);
     let result: RunResult;
     try {
-      const execution = execute({
+      const program: ExecutionOptions = {
         id: randomUUID(),
         source,
         catalog,
@@ -130,13 +147,15 @@ class OpenCodeMode implements CodeMode {
         run,
         limits,
         ...this.#shared(scheduler),
+        shelf,
         typecheck: this.#types.for(catalog, mode),
         lifetime: 'wallMs',
         signal: signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]),
-      });
-      result = await execution.result;
+      };
+      result = await this.#reporter.around({ name: 'run', runId: run.run.id }, () => execute(program).result);
     } finally {
-      await closeBoth(() => run.close(), close);
+      await shelf.close();
+      await closeBoth(() => run.close(), close).finally(ended);
     }
     return result;
   }
@@ -152,8 +171,11 @@ class OpenCodeMode implements CodeMode {
     const mode = this.#modeFor(options.typecheck);
     if (mode !== 'off') await this.#types.require();
     const scheduler = await this.#engines.open(choice, limits);
-    const { collection, catalog: everything, guest: whole } = this.#fixed ?? (await build(this.#options.tools, run, this.#globals));
+    await this.#openWorkspace(run);
+    const { collection, catalog: everything, guest: whole } = this.#fixed ?? (await this.#build(run));
+    const shelf = this.#artifacts.shelfFor(run.run);
     const close = collection.closing();
+    const ended = this.#tellRun(run, 'session', everything);
     let session: Session | undefined;
     try {
       const catalog = except.length === 0 ? everything : createCatalog(without(collection.tools, everything, except));
@@ -164,7 +186,7 @@ class OpenCodeMode implements CodeMode {
         everything,
         limits,
         signal,
-        execution: { ...this.#shared(scheduler), guest, typecheck: this.#types.for(catalog, mode) },
+        execution: { ...this.#shared(scheduler), shelf, guest, typecheck: this.#types.for(catalog, mode) },
         schedulerFor: async (engine, overrides) => {
           const other = engine === undefined ? choice : this.#engines.choose(checkEngine(engine));
           const fitted = this.#engines.fit(other, overrides === undefined ? limits : resolveLimits(limits, overrides));
@@ -172,23 +194,89 @@ class OpenCodeMode implements CodeMode {
         },
         release: async () => {
           if (session !== undefined) this.#sessions.delete(session);
-          await closeBoth(() => run.close(), close);
+          await shelf.close();
+          await closeBoth(() => run.close(), close).finally(ended);
         },
       });
     } catch (error) {
-      await closeBoth(() => run.close(), close).catch(() => undefined);
+      await closeBoth(() => run.close(), close)
+        .catch(() => undefined)
+        .finally(ended);
       throw error;
     }
     this.#sessions.add(session);
     return session;
   }
 
+  /** Tells of a run; what it gives tells of its end. */
+  #tellRun({ run }: RunHandle, mode: 'run' | 'session', catalog: Catalog): () => void {
+    if (!this.#reporter.listens) return () => undefined;
+    const began = performance.now();
+    const { id: runId, invocation } = run;
+    const { actorId, interface: from } = invocation;
+    const tools = this.#reporter.captures('source')
+      ? this.#reporter.capture(
+          'source',
+          catalog.entries.map(({ path }) => path),
+        )
+      : undefined;
+    this.#reporter.tell({
+      type: 'run-start',
+      runId,
+      mode,
+      ...(actorId === undefined ? {} : { actorId }),
+      ...(from === undefined ? {} : { interface: from }),
+      ...(tools === undefined ? {} : { tools }),
+    });
+    return () => this.#reporter.tell({ type: 'run-end', runId, mode, durationMs: performance.now() - began });
+  }
+
   /** What every execution of this code mode has in common. */
   #shared(
     scheduler: Scheduler,
-  ): Pick<ExecutionOptions, 'scheduler' | 'policy' | 'observer' | 'showError' | 'functions' | 'timeZone' | 'locale'> {
-    const { policy, observer, showError } = this.#options;
-    return { scheduler, policy, observer, showError, functions: hostFunctions(), timeZone: this.#timeZone, locale: this.#locale };
+  ): Pick<ExecutionOptions, 'scheduler' | 'policy' | 'reporter' | 'hooks' | 'showError' | 'functions' | 'timeZone' | 'locale'> {
+    const { policy, hooks, showError } = this.#options;
+    return {
+      scheduler,
+      policy,
+      reporter: this.#reporter,
+      hooks,
+      showError,
+      functions: hostFunctions(),
+      timeZone: this.#timeZone,
+      locale: this.#locale,
+    };
+  }
+
+  /** Registered first, so that it is closed after everything that the run's tools registered. */
+  async #openWorkspace(run: RunHandle): Promise<void> {
+    const workspace = await this.#workspaces?.open();
+    if (workspace === undefined) return;
+    run.workspace = workspace;
+    run.run.register(() => workspace.close());
+  }
+
+  /** The catalog of a run whose tools depend on it. */
+  async #build(run: RunHandle): Promise<Built> {
+    let collection: Collection | undefined;
+    try {
+      collection = await collect(this.#options.tools, run);
+      const before = this.#latest;
+      if (before !== undefined && areSame(collection.tools, before.collection.tools)) return { ...before, collection };
+      const catalog = createCatalog(collection.tools);
+      const built = { collection, catalog, guest: toGuest(catalog, this.#globals) };
+      this.#latest = built;
+      return built;
+    } catch (error) {
+      // What went wrong first is what matters; closing is attempted all the same.
+      await closeBoth(() => run.close(), collection?.closing() ?? (async () => undefined)).catch(() => undefined);
+      if (CodeModeError.is(error)) throw error;
+      throw new CodeModeError(
+        'catalog_failed',
+        `The tools of this run could not be collected: ${error instanceof Error ? error.message : String(error)}`,
+        { cause: error },
+      );
+    }
   }
 
   #modeFor(mode: unknown): TypeCheckMode {
@@ -203,7 +291,9 @@ class OpenCodeMode implements CodeMode {
     this.#closed ??= (async () => {
       this.#closing.abort();
       await Promise.allSettled([...this.#running, ...[...this.#sessions].map((session) => session.close())]);
-      await Promise.all([this.#types.close(), this.#engines.close()]);
+      await Promise.all([this.#types.close(), this.#engines.close(), this.#workspaces?.close()]);
+      await this.#artifacts.close();
+      await this.#reporter.settle(OBSERVERS_MS);
     })();
     return this.#closed;
   }
@@ -240,22 +330,19 @@ function without(tools: readonly PlacedTool[], catalog: Catalog, except: readonl
   return tools.filter((_, index) => !left.has(index));
 }
 
-async function build(tools: ToolSource, run: RunHandle, globals: string): Promise<Built> {
-  let collection: Collection | undefined;
-  try {
-    collection = await collect(tools, run);
-    const catalog = createCatalog(collection.tools);
-    return { collection, catalog, guest: toGuest(catalog, globals) };
-  } catch (error) {
-    // What went wrong first is what matters; closing is attempted all the same.
-    await closeBoth(() => run.close(), collection?.closing() ?? (async () => undefined)).catch(() => undefined);
-    if (CodeModeError.is(error)) throw error;
-    throw new CodeModeError(
-      'catalog_failed',
-      `The tools of this run could not be collected: ${error instanceof Error ? error.message : String(error)}`,
-      { cause: error },
-    );
-  }
+/** Whether two runs have the same tools, by identity, in the same places. */
+function areSame(tools: readonly PlacedTool[], others: readonly PlacedTool[]): boolean {
+  return (
+    tools.length === others.length &&
+    tools.every(({ tool, namespace }, index) => {
+      const other = others[index];
+      return (
+        tool === other?.tool &&
+        namespace.length === other.namespace.length &&
+        namespace.every((name, depth) => name === other.namespace[depth])
+      );
+    })
+  );
 }
 
 /** Closes the tools, then the run; both are attempted, the first failure is reported. */

@@ -1,15 +1,20 @@
 // One run of a program: dispatches each message of the guest once and finishes once. The one place where what a program may
 // do (broker) meets where it runs (scheduler). Not here: what the checks are, how workers are shared.
-import type { Artifact } from '../artifacts/artifact.ts';
+import { describeKept, type KeptArtifact } from '../artifacts/kept.ts';
+import type { RunShelf } from '../artifacts/run-shelf.ts';
 import type { Policy } from '../broker/authorize.ts';
 import { type Broker, type CallRecord, createBroker } from '../broker/broker.ts';
-import { className, type ShowError } from '../broker/deliver.ts';
+import { className, type ShowError, sentence } from '../broker/deliver.ts';
+import type { Hooks } from '../broker/hooks.ts';
+import type { Reporter } from '../broker/report.ts';
 import type { Scheduler, Ticket, Turn, Verdict } from '../isolation/scheduler.ts';
-import { emit, type Observer } from '../observe.ts';
+import type { EventFact, Place } from '../observe.ts';
+import { framePosition, type PlacedProgram } from '../program/diagnose.ts';
+import { locator } from '../program/positions.ts';
 import { decodeArguments, decodeLines, decodeUntrusted, GuestProtocolError } from '../protocol/decode.ts';
 import { type CallFailure, CodeModeError, shorten } from '../protocol/errors.ts';
 import type { Limits } from '../protocol/limits.ts';
-import type { GuestError, GuestMessage, Warning } from '../protocol/messages.ts';
+import type { GuestError, GuestMessage, News, Warning } from '../protocol/messages.ts';
 import { encodeValue, UnserializableError, type WireValue } from '../protocol/values.ts';
 import type { RunHandle } from '../tools/binding.ts';
 import type { Catalog } from '../tools/catalog.ts';
@@ -29,12 +34,22 @@ export interface GuestCatalog {
  * A global function of programs that the host carries out itself, beside the tools: it is checked and counted, but no policy is asked and no
  * tool's limit applies. What it throws as `CodeModeError` or `ToolError` reaches the program by its message; anything else by its class.
  */
-export type HostFunction = (args: readonly unknown[], context: HostContext) => unknown;
+export type HostFunction = ((args: readonly unknown[], context: HostContext) => unknown) & {
+  /** Most bytes of its arguments, where that is not the limit `argumentBytes`. */
+  readonly argumentBytes?: number;
+  /** Its name to programs, where that is not the one under which it is asked for. */
+  readonly title?: string;
+};
 
 /** What a function of the host may know of its caller. */
 export interface HostContext {
   readonly runId: string;
   readonly executionId: string;
+  /** Of the request among the program's calls and requests. */
+  readonly order: number;
+  readonly limits: Limits;
+  /** The artifacts of the run. */
+  readonly shelf: RunShelf;
   /** Aborted when the program has ended. */
   readonly signal: AbortSignal;
 }
@@ -46,9 +61,14 @@ export interface ExecutionOptions {
   readonly guest: GuestCatalog;
   readonly run: RunHandle;
   readonly limits: Limits;
+  /** The artifacts of the run. A run's only program hands them over with its result; a session's with each look. */
+  readonly shelf: RunShelf;
   readonly scheduler: Scheduler;
   readonly policy?: Policy | undefined;
-  readonly observer?: Observer | undefined;
+  readonly reporter: Reporter;
+  readonly hooks?: Hooks | undefined;
+  /** Its number in its session. */
+  readonly number?: number | undefined;
   readonly showError?: ShowError | undefined;
   /** By name, the same as in the guest's manifest. */
   readonly functions: ReadonlyMap<string, HostFunction>;
@@ -72,7 +92,7 @@ export interface Increment {
   readonly output: string;
   readonly calls: readonly CallRecord[];
   readonly warnings: readonly Warning[];
-  readonly artifacts: readonly Artifact[];
+  readonly artifacts: readonly KeptArtifact[];
 }
 
 /** How a program came to its end. The first reason counts; later ones are ignored. */
@@ -100,24 +120,20 @@ const PROGRAM_ENDED = new CodeModeError('aborted', 'The program has ended.');
 
 /** Starts a program. It runs by itself; `result` never rejects for what the program did. */
 export function execute(options: ExecutionOptions): Execution {
-  const { observer, run, id } = options;
-  if (observer?.around === undefined) return new Execution(options);
+  const { reporter, run, id } = options;
   let execution: Execution | undefined;
   const work = (): Promise<RunResult> => {
     execution ??= new Execution(options);
     return execution.result;
   };
-  // The observer's own mistakes never reach the work, and it may not keep the work from being done.
-  try {
-    void Promise.resolve(observer.around({ name: 'execution', runId: run.run.id, executionId: id }, work)).catch(() => undefined);
-  } catch {
-    // An observer never breaks work.
-  }
+  // Inside the observers' own context, unless one of them puts it off: they may not keep the work from being done.
+  if (reporter.spans) reporter.around({ name: 'execution', runId: run.run.id, executionId: id }, work).catch(() => undefined);
   execution ??= new Execution(options);
   return execution;
 }
 
 export class Execution {
+  readonly id: string;
   readonly result: Promise<RunResult>;
   readonly #options: ExecutionOptions;
   readonly #broker: Broker;
@@ -126,7 +142,6 @@ export class Execution {
   readonly #output: Output;
   readonly #warnings: Warning[] = [];
   readonly #stacks: { readonly message: string; readonly stack: string }[] = [];
-  readonly #artifacts: Artifact[] = [];
   readonly #seen = new Set<number>();
   readonly #settlements: string[] = [];
   #ticket: Ticket | undefined;
@@ -143,6 +158,9 @@ export class Execution {
   #peakBytes = 0;
   /** An allocation was refused during the last turn. */
   #starved = false;
+  /** What leads places back, when they are asked for; and the stack of the call that comes next. */
+  #program: PlacedProgram | undefined;
+  #stack: { readonly id: number; readonly stack: string } | undefined;
   #ending: Ending | undefined;
   #resolve!: (result: RunResult) => void;
   readonly #stored = new Map<string, WireValue>();
@@ -151,19 +169,23 @@ export class Execution {
   #outputTaken = 0;
   readonly #callsTaken = new Set<string>();
   #warningsTaken = 0;
-  #artifactsTaken = 0;
+  /** How many artifacts of the run the guest has been told of. */
+  #artifactsTold = 0;
   readonly #onSignal = (): void => this.stop();
 
   constructor(options: ExecutionOptions) {
     this.#options = options;
-    const { id, catalog, run, limits, policy, observer, showError, source, signal } = options;
+    this.id = options.id;
+    const { id, catalog, run, limits, shelf, policy, reporter, hooks, showError, source, signal } = options;
     this.#output = new Output(limits.outputBytes);
     this.#broker = createBroker({
       catalog,
       run,
       policy,
       limits,
-      observer,
+      shelf,
+      hooks,
+      reporter,
       showError,
       encode: (value) => this.#encode(value),
       room: () => this.#room(),
@@ -174,13 +196,15 @@ export class Execution {
     this.result = new Promise((resolve) => {
       this.#resolve = resolve;
     });
-    emit(observer, {
-      type: 'execution-start',
-      runId: run.run.id,
-      executionId: id,
-      at: this.#began,
-      sourceBytes: Buffer.byteLength(source),
-    });
+    if (reporter.listens) {
+      const captured = reporter.capture('source', source);
+      this.#tell({
+        type: 'execution-start',
+        ...(options.number === undefined ? {} : { program: options.number }),
+        sourceBytes: Buffer.byteLength(source),
+        ...(captured === undefined ? {} : { source: captured }),
+      });
+    }
     if (signal?.aborted === true) {
       this.#judge({ kind: 'aborted' });
       return;
@@ -203,8 +227,10 @@ export class Execution {
 
   #start(): void {
     const options = this.#options;
-    const { limits, run, source } = options;
-    const { timeZone, locale, lifetime } = options;
+    const { limits, run, source, reporter } = options;
+    const { timeZone, locale, lifetime, shelf } = options;
+    const artifacts = shelf.list();
+    this.#artifactsTold = shelf.count;
     for (const [key, { text }] of options.store ?? []) this.#storeSize += key.length + text.length;
     const lifeMs = limits[lifetime];
     const deadline = Date.now() + lifeMs;
@@ -224,6 +250,8 @@ export class Execution {
           outputBytes: limits.outputBytes,
           valueBytes: limits.valueBytes,
           storeBytes: limits.storeBytes,
+          places: reporter.captures('source'),
+          ...(artifacts.length > 0 && { artifacts: JSON.stringify(artifacts.map(describeKept)) }),
         },
         store: storeText(options.store),
         timeZone,
@@ -231,6 +259,7 @@ export class Execution {
       },
       onTurn: (turn, lines) => this.#hear(turn, lines),
       onOutput: (lines) => this.#overhear(lines),
+      ...(reporter.listens ? { onMove: (where: 'parked' | 'resumed', bytes: number) => this.#tellMove(where, bytes) } : {}),
       onEnd: (verdict, turn, lines) => {
         if (turn !== undefined) this.#account(turn);
         if (lines !== undefined) this.#overhear(lines);
@@ -238,6 +267,16 @@ export class Execution {
         this.#judge(verdict.limit === 'wallMs' ? { ...verdict, limit: lifetime } : verdict);
       },
     });
+  }
+
+  #tellMove(where: 'parked' | 'resumed', imageBytes: number): void {
+    if (this.#ending !== undefined) return;
+    this.#tell(where === 'parked' ? { type: 'execution-parked', imageBytes } : { type: 'execution-resumed' });
+  }
+
+  #tell(fact: ExecutionFact): void {
+    const { reporter, run, id } = this.#options;
+    if (reporter.listens) reporter.tell({ runId: run.run.id, executionId: id, ...fact });
   }
 
   /** What is new since the last call of this. */
@@ -249,9 +288,7 @@ export class Execution {
     for (const { id } of calls) this.#callsTaken.add(id);
     const warnings = this.#warnings.slice(this.#warningsTaken);
     this.#warningsTaken += warnings.length;
-    const artifacts = this.#artifacts.slice(this.#artifactsTaken);
-    this.#artifactsTaken += artifacts.length;
-    return { output, calls, warnings, artifacts };
+    return { output, calls, warnings, artifacts: this.#options.shelf.take() };
   }
 
   /** Ends the program, with status `terminated`. */
@@ -277,6 +314,8 @@ export class Execution {
     this.#cpuMs += turn.cpuMs;
     this.#peakBytes = Math.max(this.#peakBytes, turn.peakBytes);
     this.#starved = turn.starved === true;
+    const { prepared } = turn;
+    if (prepared !== undefined) this.#program = { ...prepared, locate: locator(prepared.code, this.#options.source, prepared.map) };
     for (const warning of turn.warnings ?? []) this.#warn(warning);
   }
 
@@ -350,6 +389,9 @@ export class Execution {
         // Nothing but a text that is too long to be one goes wrong there.
         this.#call(message).catch((cause: unknown) => this.#judge({ kind: 'fault', cause }));
         return;
+      case 'at':
+        this.#stack = message;
+        return;
       case 'ask':
         if (this.#seen.has(message.id)) throw new GuestProtocolError('The guest used the id of a call twice.');
         this.#seen.add(message.id);
@@ -358,6 +400,7 @@ export class Execution {
         return;
       case 'out':
         this.#output.add(message.level, message.text);
+        this.#tellOutput(message);
         return;
       case 'store':
         this.#keep(message);
@@ -379,6 +422,13 @@ export class Execution {
     }
   }
 
+  #tellOutput({ level, text }: Extract<GuestMessage, { type: 'out' }>): void {
+    const { reporter } = this.#options;
+    if (!reporter.listens) return;
+    const captured = reporter.capture('text', text);
+    this.#tell({ type: 'output', level, bytes: Buffer.byteLength(text), ...(captured === undefined ? {} : { text: captured }) });
+  }
+
   /** Only the last value of a key is kept: a program may overwrite one for ever. */
   #keep({ key, mode, text }: Extract<GuestMessage, { type: 'store' }>): void {
     const { store, limits } = this.#options;
@@ -392,9 +442,12 @@ export class Execution {
 
   async #call({ id, index, mode, text }: Extract<GuestMessage, { type: 'call' }>): Promise<void> {
     const { limits } = this.#options;
+    const place = this.#stack?.id === id && this.#program !== undefined ? framePosition(this.#stack.stack, this.#program) : undefined;
+    this.#stack = undefined;
     const delivery = await this.#broker.call({
       id,
       index,
+      place,
       input: () => {
         const size = Buffer.byteLength(text);
         if (size > limits.argumentBytes) {
@@ -417,15 +470,25 @@ export class Execution {
       if (delivery.fatal !== undefined) return this.#judge({ kind: 'limit', limit: 'calls' }, delivery.fatal.message);
       return this.#settle(`[${id},2,${JSON.stringify(delivery.failure satisfies CallFailure)}]`);
     }
-    for (const artifact of delivery.artifacts) this.#artifacts.push(artifact);
+    const { warning } = delivery;
+    if (warning !== undefined) this.#warn({ message: warning });
     // What #encode made of it, inside the call.
-    const wire = delivery.value as WireValue;
-    this.#settle(wire.mode === 'P' ? `[${id},0,${wire.text}]` : `[${id},1,${JSON.stringify(wire.text)}]`);
+    this.#settle(this.#answerWith(id, delivery.value as WireValue, warning === undefined ? [] : [warning]));
+  }
+
+  /** A value for the program, and what it does not know yet of the run's artifacts. */
+  #answerWith(id: number, { mode, text }: WireValue, warnings: readonly string[] = []): string {
+    const { shelf } = this.#options;
+    const answer = mode === 'P' ? `[${id},0,${text}` : `[${id},1,${JSON.stringify(text)}`;
+    if (this.#artifactsTold === shelf.count && warnings.length === 0) return `${answer}]`;
+    const artifacts = shelf.since(this.#artifactsTold).map(describeKept);
+    this.#artifactsTold = shelf.count;
+    return `${answer},${JSON.stringify({ artifacts, warnings } satisfies News)}]`;
   }
 
   /** Carries out a function of the host. What it gives is the program's, under the limits of a tool's result. */
   async #answer({ id, name, mode, text }: Extract<GuestMessage, { type: 'ask' }>): Promise<void> {
-    const { limits, functions, run, id: executionId } = this.#options;
+    const { limits, functions, run, shelf, id: executionId } = this.#options;
     const work = functions.get(name);
     // The guest has these names from us: another one is no mistake of a program.
     if (work === undefined) throw new GuestProtocolError('The guest called a function that it was not given.');
@@ -434,15 +497,16 @@ export class Execution {
       this.#requests++;
       if (this.#requests > limits.requests)
         throw new CodeModeError('limit_exceeded', `more than ${limits.requests} of its kind were asked, the limit \`requests\`.`);
-      if (Buffer.byteLength(text) > limits.argumentBytes)
-        throw new CodeModeError('limit_exceeded', `the arguments are over the limit \`argumentBytes\`, ${limits.argumentBytes}.`);
+      const { argumentBytes = limits.argumentBytes } = work;
+      if (Buffer.byteLength(text) > argumentBytes)
+        throw new CodeModeError('limit_exceeded', `the arguments are over the limit \`argumentBytes\`, ${argumentBytes}.`);
       const args = decodeArguments({ mode, text });
       if (!Array.isArray(args)) throw new GuestProtocolError('The guest sent arguments that are no list.');
-      const wire = this.#encode(await work(args, { runId: run.run.id, executionId, signal: this.#abort.signal }));
-      settlement = wire.mode === 'P' ? `[${id},0,${wire.text}]` : `[${id},1,${JSON.stringify(wire.text)}]`;
+      const context = { runId: run.run.id, executionId, order: id, limits, shelf, signal: this.#abort.signal };
+      settlement = this.#answerWith(id, this.#encode(await work(args, context)));
     } catch (error) {
       if (error instanceof GuestProtocolError) throw error;
-      settlement = `[${id},2,${JSON.stringify(functionFailure(name, error))}]`;
+      settlement = `[${id},2,${JSON.stringify(functionFailure(work.title ?? name, error))}]`;
     }
     this.#outstanding--;
     if (this.#ending === undefined) this.#settle(settlement);
@@ -506,7 +570,9 @@ export class Execution {
   }
 
   #warn(warning: Warning): void {
-    if (this.#warnings.length < MOST_WARNINGS) this.#warnings.push(warning);
+    if (this.#warnings.length >= MOST_WARNINGS) return;
+    this.#warnings.push(warning);
+    this.#tell({ type: 'warning', message: warning.message, ...placeOf(warning) });
   }
 
   #judge(verdict: Verdict, message?: string): void {
@@ -542,6 +608,11 @@ export class Execution {
       this.#warn({
         message: `Tool \`${path}\` was still running ${cleanupMs} ms after the program had ended and its signal was aborted; its result is ignored.`,
       });
+    const { shelf, lifetime } = this.#options;
+    for (const name of shelf.abandon(this.#options.id))
+      this.#warn({
+        message: `The file ${JSON.stringify(name)} was opened with createArtifact() and never closed, so it was not kept; call its close().`,
+      });
     const notice = this.#output.notice;
     if (notice !== undefined) this.#warn({ message: notice });
     const outcome = await this.#outcome(ending);
@@ -552,23 +623,37 @@ export class Execution {
     const result = {
       ...outcome,
       output: this.#output.text,
-      artifacts: this.#artifacts,
+      artifacts: lifetime === 'wallMs' ? shelf.take() : [],
       calls,
       warnings: this.#warnings,
       usage: { wallMs, cpuMs: this.#cpuMs, calls: calls.length, peakMemoryBytes: this.#peakBytes },
     } as RunResult;
-    const { observer, run, id } = this.#options;
-    emit(observer, {
-      type: 'execution-end',
-      runId: run.run.id,
-      executionId: id,
-      at: performance.now(),
-      status: result.status,
-      ...(result.error === undefined ? {} : { kind: result.error.kind }),
-      durationMs: wallMs,
-      ...(ending.type === 'verdict' && ending.verdict.cause !== undefined ? { error: ending.verdict.cause } : {}),
-    });
+    this.#tellEnd(ending, result);
     this.#resolve(result);
+  }
+
+  #tellEnd(ending: Ending, { status, error, value, usage }: RunResult): void {
+    const { reporter, limits } = this.#options;
+    if (!reporter.listens) return;
+    const cause = ending.type === 'verdict' ? ending.verdict.cause : undefined;
+    const limit = ending.type === 'verdict' ? ending.verdict.limit : undefined;
+    if (limit !== undefined) this.#tell({ type: 'limit', limit, allowed: limits[limit] });
+    if (error?.kind === 'fault') this.#tell({ type: 'fault', error: cause });
+    const captured = status === 'completed' ? reporter.capture('value', value) : undefined;
+    const detail = error === undefined ? undefined : reporter.capture('error', error);
+    this.#tell({
+      type: 'execution-end',
+      status,
+      ...(error === undefined ? {} : { kind: error.kind }),
+      durationMs: usage.wallMs,
+      cpuMs: usage.cpuMs,
+      peakMemoryBytes: usage.peakMemoryBytes,
+      calls: usage.calls,
+      ...placeOf(error ?? {}),
+      ...(captured === undefined ? {} : { value: captured }),
+      ...(detail === undefined ? {} : { detail }),
+      ...(cause === undefined ? {} : { error: cause }),
+    });
   }
 
   async #outcome(ending: Ending): Promise<Pick<RunResult, 'status' | 'value' | 'error'>> {
@@ -626,8 +711,18 @@ export class Execution {
 function functionFailure(name: string, error: unknown): CallFailure {
   if (error instanceof UnserializableError) return { name: 'TypeError', code: 'input_invalid', message: `\`${name}\`: ${error.message}` };
   if (CodeModeError.is(error) || ToolError.is(error))
-    return { name: 'Error', code: error.code ?? 'tool_failed', message: shorten(`\`${name}\`: ${error.message}`) };
+    return { name: 'Error', code: error.code ?? 'tool_failed', message: shorten(`\`${name}\`: ${sentence(error.message)}`) };
   return { name: 'Error', code: 'tool_failed', message: `\`${name}\` failed (${className(error)}).` };
+}
+
+type ExecutionEvent = Exclude<Extract<EventFact, { readonly executionId: string }>, { readonly callId: string; readonly tool: string }>;
+/** The part of an event that differs from program to program. */
+type ExecutionFact = {
+  [Type in ExecutionEvent['type']]: Omit<Extract<ExecutionEvent, { type: Type }>, 'runId' | 'executionId'>;
+}[ExecutionEvent['type']];
+
+function placeOf({ line, column }: { readonly line?: number; readonly column?: number }): { readonly place?: Place } {
+  return line === undefined || column === undefined ? {} : { place: { line, column } };
 }
 
 function storeText(store: SessionStore | undefined): string {

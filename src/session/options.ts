@@ -2,14 +2,17 @@
 // what was expected and what it is. Not here: what is done with them (code-mode.ts).
 import type { Policy } from '../broker/authorize.ts';
 import type { ShowError } from '../broker/deliver.ts';
+import type { Hooks } from '../broker/hooks.ts';
 import { type V8Engine, v8 } from '../engine/v8-install.ts';
-import type { Observer } from '../observe.ts';
+import type { Capture, Observer, PayloadKind, Redact } from '../observe.ts';
 import { CodeModeError } from '../protocol/errors.ts';
 import type { LimitOverrides } from '../protocol/limits.ts';
 import { nearest } from '../protocol/nearest.ts';
 import { encodeValue, type WireValue } from '../protocol/values.ts';
 import type { Invocation } from '../tools/binding.ts';
 import type { ToolSource } from '../tools/provider.ts';
+import type { WorkspaceOptions } from '../workspace/workspace.ts';
+import { type ArtifactsOptions, checkArtifacts } from './artifacts.ts';
 import type { EngineOption, IsolationOption } from './engines.ts';
 
 export interface CodeModeOptions {
@@ -19,6 +22,8 @@ export interface CodeModeOptions {
   readonly policy?: Policy | undefined;
   /** Overrides of the default limits, key by key. */
   readonly limits?: LimitOverrides | undefined;
+  /** Where files of tools and programs are kept, what fetches deferred ones, and how much a run may keep. Default: in memory. */
+  readonly artifacts?: ArtifactsOptions | undefined;
   /** What runs the guest: `quickjs` (default), or `v8`, which computes faster and needs isolated-vm and Node 24; `v8({ node })` says where that is. */
   readonly engine?: EngineOption | undefined;
   /**
@@ -37,8 +42,16 @@ export interface CodeModeOptions {
   readonly maxWorkers?: number | undefined;
   /** Programs at a time, those that wait for tools too; more wait for their turn. Default 20 000. */
   readonly maxPrograms?: number | undefined;
-  /** Hears of executions and calls. Default: silence. */
-  readonly observer?: Observer | undefined;
+  /** Hears of runs, programs and calls; several may listen. Default: silence. */
+  readonly observer?: Observer | readonly Observer[] | undefined;
+  /** Which payloads events carry: program text, inputs, outputs, values, printed text, error details. Default none of them. */
+  readonly capture?: Capture | undefined;
+  /** Most bytes of one captured payload; longer ones are cut and say so. Default 16 KiB. */
+  readonly captureBytes?: number | undefined;
+  /** Sees each payload before it is captured, and gives what may be kept of it. */
+  readonly redact?: Redact | undefined;
+  /** Asked around every call, of programs and of the conversation: may refuse it, replace its input, replace or hold back its outcome. */
+  readonly hooks?: Hooks | undefined;
   /** What programs see of a tool's exceptions that are no `ToolError`. Default: only their class; `(error) => error` shows name, message and code. */
   readonly showError?: ShowError | undefined;
   /**
@@ -46,6 +59,8 @@ export interface CodeModeOptions {
    * tool has run; `warn` tells it beside the result. Needs the package `typescript` (5.9, 6 or 7). Default `off`.
    */
   readonly typecheck?: TypeCheckMode | undefined;
+  /** Files for the tools of a run, as `context.workspace` and for `workspaceTools()`. `{}` is a temporary directory per run. Default: none. */
+  readonly workspace?: WorkspaceOptions | undefined;
   /** Time zone of programs, an IANA name. Default `UTC`. */
   readonly timeZone?: string | undefined;
   /** Locale of programs, a BCP 47 tag. Default `en-US`. */
@@ -77,17 +92,23 @@ export interface SessionOptions extends RunOptions {
 
 const OPTIONS = [
   'tools',
+  'artifacts',
   'policy',
   'limits',
   'engine',
   'isolation',
   'observer',
+  'capture',
+  'captureBytes',
+  'redact',
+  'hooks',
   'showError',
   'globals',
   'workers',
   'maxWorkers',
   'maxPrograms',
   'typecheck',
+  'workspace',
   'timeZone',
   'locale',
 ];
@@ -100,6 +121,7 @@ export function checkOptions(options: CodeModeOptions): CodeModeOptions {
   if (!Object.hasOwn(options, 'tools'))
     throw new CodeModeError('option_invalid', 'createCodeMode() needs `tools`: a tool, a provider or an array of them.');
   const { policy, engine, isolation, observer, showError, typecheck } = options;
+  checkArtifacts(options.artifacts);
   if (typecheck !== undefined) checkMode(typecheck);
   if (policy !== undefined && typeof policy !== 'function')
     throw new CodeModeError('option_invalid', '`policy` should be a function that answers "allow" or { deny: reason }.');
@@ -123,8 +145,15 @@ export function checkOptions(options: CodeModeOptions): CodeModeOptions {
     if (value !== undefined && !(Number.isInteger(value) && value >= 1))
       throw new CodeModeError('option_invalid', `\`${name}\` should be a whole number from 1, but is ${String(value)}.`);
   }
-  if (observer !== undefined && (typeof observer !== 'object' || observer === null))
-    throw new CodeModeError('option_invalid', '`observer` should be an object with on(event), around(span, run) or both.');
+  for (const one of observersOf(observer)) {
+    if (typeof one !== 'object' || one === null)
+      throw new CodeModeError(
+        'option_invalid',
+        '`observer` should be an object with on(event), around(span, run) or both, or an array of such.',
+      );
+  }
+  checkCapture(options);
+  checkHooks(options.hooks);
   return options;
 }
 
@@ -136,6 +165,32 @@ export function checkEngine(engine: unknown): EngineOption | undefined {
     return v8({ node, allowNode22 });
   }
   throw new CodeModeError('option_invalid', `\`engine\` should be "quickjs", "v8" or v8({ … }), but is ${JSON.stringify(engine)}.`);
+}
+
+/** One observer, several or none, as a list. */
+export function observersOf(observer: CodeModeOptions['observer']): readonly Observer[] {
+  return observer === undefined ? [] : Array.isArray(observer) ? observer : [observer as Observer];
+}
+
+function checkCapture({ capture, captureBytes, redact }: CodeModeOptions): void {
+  if (capture !== undefined && typeof capture !== 'boolean') checkKeys(capture, PAYLOADS, '`capture`');
+  if (captureBytes !== undefined && !(Number.isInteger(captureBytes) && captureBytes >= 0))
+    throw new CodeModeError('option_invalid', `\`captureBytes\` should be a whole number of bytes, but is ${String(captureBytes)}.`);
+  if (redact !== undefined && typeof redact !== 'function')
+    throw new CodeModeError('option_invalid', '`redact` should be a function that gives what may be kept of a payload.');
+}
+
+const PAYLOADS: readonly PayloadKind[] = ['source', 'input', 'output', 'value', 'text', 'error'];
+
+function checkHooks(hooks: unknown): void {
+  if (hooks === undefined) return;
+  if (typeof hooks !== 'object' || hooks === null)
+    throw new CodeModeError('option_invalid', '`hooks` should be an object with beforeCall(call), afterCall(call, outcome) or both.');
+  for (const name of ['beforeCall', 'afterCall'] as const) {
+    const hook = (hooks as Hooks)[name];
+    if (hook !== undefined && typeof hook !== 'function')
+      throw new CodeModeError('option_invalid', `\`hooks.${name}\` should be a function.`);
+  }
 }
 
 /** Refuses options that there are not, with the nearest name. */
@@ -218,6 +273,10 @@ const RESERVED: ReadonlySet<string> = new Set([
   'exit',
   'store',
   'load',
+  'artifacts',
+  'readArtifact',
+  'saveArtifact',
+  'createArtifact',
   'console',
   'globalThis',
   '__proto__',

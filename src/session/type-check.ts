@@ -8,7 +8,7 @@ import type { TypeProblem } from '../program/typecheck.ts';
 import { CodeModeError } from '../protocol/errors.ts';
 import type { Warning } from '../protocol/messages.ts';
 import type { Catalog } from '../tools/catalog.ts';
-import { declare } from '../tools/declarations.ts';
+import { checkedWorld } from '../tools/declarations.ts';
 import type { ProgramError } from './result.ts';
 
 /** The check of types before a program runs, and what is done with its findings: `error` refuses the program. */
@@ -50,7 +50,7 @@ export class TypeChecks {
     let world = this.#worlds.get(catalog);
     if (world === undefined) {
       const constants = this.#constants.map((name) => `declare const ${name}: any;\n`).join('');
-      const declarations = declare(catalog, { purpose: 'checking' }) + constants;
+      const declarations = checkedWorld(catalog) + constants;
       world = { id: createHash('sha256').update(declarations).digest('hex'), declarations, paths: catalog.entries.map(({ path }) => path) };
       this.#worlds.set(catalog, world);
     }

@@ -2,11 +2,15 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, test } from 'vitest';
 import { createBroker } from '../../src/broker/broker.ts';
 import type { Delivery } from '../../src/broker/deliver.ts';
+import { Reporter } from '../../src/broker/report.ts';
+import type { CodeModeEvent } from '../../src/observe.ts';
 import { CodeModeError } from '../../src/protocol/errors.ts';
+import { resolveLimits } from '../../src/protocol/limits.ts';
 import { createRun } from '../../src/tools/binding.ts';
 import { createCatalog } from '../../src/tools/catalog.ts';
 import type { Tool, ToolContext } from '../../src/tools/tool.ts';
 import { failureOf, gate, resultOf, setup, turn } from '../helpers/broker.ts';
+import { shelfOf } from '../helpers/shelf.ts';
 import { schemaOf, toolOf } from '../helpers/tools.ts';
 
 const pickyTool = (parts: Partial<Tool> = {}): Tool =>
@@ -21,7 +25,15 @@ describe('the way of a call', () => {
   test('a call gives its value, start and end are told, and a record is kept', async () => {
     const { broker, events, call } = setup([toolOf('echo', { execute: async (input) => ({ input }) })]);
     expect(await call('echo', { a: 1 })).toEqual({ ok: true, value: { input: { a: 1 } }, artifacts: [] });
-    const common = { runId: 'run-1', executionId: 'execution-1', callId: 'execution-1:1', tool: 'echo', at: expect.any(Number) };
+    const common = {
+      seq: expect.any(Number),
+      time: expect.any(Number),
+      runId: 'run-1',
+      executionId: 'execution-1',
+      callId: 'execution-1:1',
+      tool: 'echo',
+      at: expect.any(Number),
+    };
     expect(events).toEqual([
       { type: 'call-start', ...common },
       { type: 'call-end', status: 'ok', durationMs: expect.any(Number), ...common },
@@ -103,7 +115,7 @@ describe('the limit of calls', () => {
   test('a flood over the limit is told once', async () => {
     const { call, events } = setup([toolOf('echo')], { limits: { calls: 0 } });
     await Promise.all(Array.from({ length: 100 }, () => call('echo')));
-    expect(events.map(({ type }) => type)).toEqual(['call-refused']);
+    expect(events.map(({ type }) => type)).toEqual(['call-refused', 'limit']);
   });
 });
 
@@ -211,7 +223,7 @@ describe('turns', () => {
     const write = toolOf('write', { exclusive: true, execute: () => hold.promise });
     const started: string[] = [];
     const observer = {
-      on: ({ type, executionId }: { type: string; executionId: string }) => void (type === 'call-start' && started.push(executionId)),
+      on: (event: CodeModeEvent) => event.type === 'call-start' && started.push(event.executionId),
     };
     const first = setup([write], { run, executionId: 'first', observer });
     const second = setup([write], { run, executionId: 'second', observer });
@@ -635,11 +647,12 @@ test('a call never rejects, even when the broker itself meets the impossible', a
   const broker = createBroker({
     catalog: createCatalog([{ namespace: [], tool }]),
     run: createRun(),
-    limits: { calls: 2, concurrentCalls: 1, resultBytes: 10 },
+    limits: { ...resolveLimits(), calls: 2, concurrentCalls: 1, resultBytes: 10 },
+    shelf: shelfOf(),
     executionId: 'e',
     programKey: 'p',
     signal: ending.signal,
-    observer: { on: (event) => events.push(event) },
+    reporter: new Reporter({ observers: [{ on: (event) => events.push(event) }] }),
   });
   for (const id of [1, 2]) {
     const failure = failureOf(await broker.call({ id, index: 0, input: {} }));

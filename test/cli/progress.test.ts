@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const common = { runId: 'run', executionId: 'execution', at: 0 };
+const common = { runId: 'run', executionId: 'execution', seq: 1, at: 0, time: 0 };
 const start = (callId: string, tool: string): CodeModeEvent => ({ ...common, type: 'call-start', callId, tool });
 const end = (callId: string, tool: string, status: CallStatus, error?: unknown): CodeModeEvent => ({
   ...common,

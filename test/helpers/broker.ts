@@ -1,14 +1,18 @@
 // A broker over some tools, with everything that a test of it asks about: events in order, and a promise that it settles by hand.
 import { type Broker, type BrokerOptions, createBroker } from '../../src/broker/broker.ts';
 import type { Delivery } from '../../src/broker/deliver.ts';
-import type { CodeModeEvent } from '../../src/observe.ts';
+import { Reporter } from '../../src/broker/report.ts';
+import type { CodeModeEvent, Observer } from '../../src/observe.ts';
+import { resolveLimits } from '../../src/protocol/limits.ts';
 import { createRun } from '../../src/tools/binding.ts';
 import { createCatalog } from '../../src/tools/catalog.ts';
 import { collectStatic } from '../../src/tools/provider.ts';
 import type { Tool } from '../../src/tools/tool.ts';
+import { shelfOf } from './shelf.ts';
 
 export interface Setup {
   readonly broker: Broker;
+  /** But for the first of every call, that it was made. */
   readonly events: readonly CodeModeEvent[];
   /** Calls the tool of that name with the next call id. */
   call(name: string, input?: unknown): Promise<Delivery>;
@@ -16,17 +20,22 @@ export interface Setup {
   end(reason?: unknown): void;
 }
 
-type Overrides = Partial<Omit<BrokerOptions, 'limits'>> & { readonly limits?: Partial<BrokerOptions['limits']> };
+type Overrides = Partial<Omit<BrokerOptions, 'limits' | 'reporter'>> & {
+  readonly limits?: Partial<BrokerOptions['limits']>;
+  /** Instead of the one that keeps `events`. */
+  readonly observer?: Observer | undefined;
+};
 
-export function setup(tools: readonly Tool[], { limits, ...overrides }: Overrides = {}): Setup {
+export function setup(tools: readonly Tool[], { limits, observer, ...overrides }: Overrides = {}): Setup {
   const catalog = createCatalog(collectStatic(tools).tools);
   const ending = new AbortController();
   const events: CodeModeEvent[] = [];
   const broker = createBroker({
     catalog,
     run: createRun({ id: 'run-1', invocation: { actorId: 'user-1' } }),
-    limits: { calls: 1000, concurrentCalls: 32, resultBytes: 1000, ...limits },
-    observer: { on: (event) => events.push(event) },
+    limits: { ...resolveLimits(), calls: 1000, concurrentCalls: 32, resultBytes: 1000, ...limits },
+    shelf: shelfOf(),
+    reporter: new Reporter({ observers: [observer ?? { on: (event) => event.type !== 'call-queued' && events.push(event) }] }),
     executionId: 'execution-1',
     programKey: 'program-1',
     signal: ending.signal,

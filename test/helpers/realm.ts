@@ -32,7 +32,7 @@ export function startOptions(overrides: Partial<StartOptions> = {}): StartOption
     memoryBytes: MEMORY,
     // What fits the stack of the test's own thread.
     stackBytes: 192 * 1024,
-    guest: limits,
+    guest: { ...limits, places: false },
     timeZone: 'UTC',
     locale: 'en-US',
     store: '{}',

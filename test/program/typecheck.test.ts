@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createClassicCompiler } from '../../src/isolation/compiler-classic.ts';
 import { checkTypes, type TypeProblem } from '../../src/program/typecheck.ts';
 import { createCatalog } from '../../src/tools/catalog.ts';
-import { declare } from '../../src/tools/declarations.ts';
+import { checkedWorld } from '../../src/tools/declarations.ts';
 import { hasCorpus } from '../helpers/corpora.ts';
 import { type Pattern, readMockCatalog, readPatterns, readProgram } from '../helpers/patterns.ts';
 import { toolOf } from '../helpers/tools.ts';
@@ -48,7 +48,7 @@ const catalog = createCatalog([
     }),
   },
 ]);
-const world = { id: catalog.id, declarations: declare(catalog, { purpose: 'checking' }), paths: catalog.entries.map(({ path }) => path) };
+const world = { id: catalog.id, declarations: checkedWorld(catalog), paths: catalog.entries.map(({ path }) => path) };
 const compiler = createClassicCompiler(ts);
 const check = (source: string): TypeProblem[] => checkTypes(source, world, compiler);
 
@@ -253,7 +253,7 @@ describe('the program patterns', () => {
     const mock = createCatalog(await readMockCatalog());
     const mockWorld = {
       id: mock.id,
-      declarations: `${declare(mock, { purpose: 'checking' })}declare const spec: any;`,
+      declarations: `${checkedWorld(mock)}declare const spec: any;`,
       paths: mock.entries.map(({ path }) => path),
     };
     const refused = (pattern: Pattern): boolean => checkTypes(readProgram(pattern), mockWorld, compiler).length > 0;

@@ -1,5 +1,7 @@
 // One execution against a guest that a test plays by hand: what an intact guest runtime never says must not harm the host.
+
 import { afterEach, describe, expect, test } from 'vitest';
+import { Reporter } from '../../src/broker/report.ts';
 import { type CodeModeEvent, defineTool, type RunResult, type Tool } from '../../src/index.ts';
 import { type LimitOverrides, resolveLimits } from '../../src/protocol/limits.ts';
 import { execute } from '../../src/session/execution.ts';
@@ -7,6 +9,7 @@ import { createRun } from '../../src/tools/binding.ts';
 import { createCatalog } from '../../src/tools/catalog.ts';
 import { collectStatic } from '../../src/tools/provider.ts';
 import { gate } from '../helpers/broker.ts';
+import { shelfOf } from '../helpers/shelf.ts';
 import { rest, type ScriptedWorker, scripted } from '../helpers/worker.ts';
 
 const unhandled: unknown[] = [];
@@ -49,9 +52,10 @@ async function play(limits: LimitOverrides = {}, more: readonly Tool[] = []): Pr
     guest: { id: catalog.id, manifest: catalog.manifest },
     run: createRun({ id: 'run-1' }),
     limits: resolveLimits(limits),
+    shelf: shelfOf(),
     scheduler,
-    observer: { on: (event) => events.push(event) },
     functions: new Map(),
+    reporter: new Reporter({ observers: [{ on: (event) => events.push(event) }] }),
     timeZone: 'UTC',
     locale: 'en-US',
     lifetime: 'wallMs',

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import { type Catalog, createCatalog } from '../../src/tools/catalog.ts';
-import { declare, signatureOf } from '../../src/tools/declarations.ts';
+import { checkedWorld, declarations, signatureOf } from '../../src/tools/declarations.ts';
 import type { JsonSchema } from '../../src/tools/schema.ts';
 import { corpusUrl, hasCorpus, readCorpus } from '../helpers/corpora.ts';
 import { toolOf } from '../helpers/tools.ts';
@@ -31,7 +31,7 @@ describe('a signature', () => {
     ['takes nothing', { type: 'object', properties: {}, additionalProperties: false }, '()'],
     ['takes only options', { type: 'object', properties: { page: { type: 'integer' } } }, '(input?: { page?: number })'],
     ['takes anything', {}, '(input?: unknown)'],
-    ['needs what a combination says', { type: 'object', anyOf: [{ required: ['a'] }] }, '(input: { [key: string]: unknown })'],
+    ['needs what a combination says', { type: 'object', anyOf: [{ required: ['a'] }] }, '(input: { a: unknown })'],
     ['takes a list', { type: 'array', items: { type: 'string' } }, '(input: string[])'],
   ])('of a tool that %s', (_, schema, parameters) => {
     expect(signature(schema)).toBe(`tools.github.list_issues${parameters}: Promise<unknown>`);
@@ -74,38 +74,33 @@ describe('declarations', () => {
     { namespace: [], tool: toolOf('echo') },
   ]);
 
-  test('for reading: namespaces nest, descriptions stand beside, both spellings are there', () => {
-    expect(declare(catalog)).toBe(`declare const tools: {
+  test('for reading: namespaces nest, descriptions stand beside, the order is that of the names', () => {
+    expect(declarations(catalog)).toBe(`declare const tools: {
+  /** The tool echo. */
+  echo(input?: unknown): Promise<unknown>;
   github: {
-    /**
-     * Lists issues.
-     * Newest first.
-     */
-    list_issues(input: {
-      /** Who has the repository. */
-      owner: string;
-      state?: "open" | "closed";
-    }): Promise<{ id: number }[]>;
-    "list-issues": typeof tools.github.list_issues;
     admin: {
       /**
        * The tool purge.
        * @deprecated
        */
-      purge(input?: Record<string, never>): Promise<unknown>;
+      purge(): Promise<unknown>;
     };
+    /**
+     * Lists issues.
+     * Newest first.
+     */
+    list_issues(input: {
+      owner: string; // Who has the repository.
+      state?: "open" | "closed";
+    }): Promise<{ id: number }[]>;
   };
-  /** The tool echo. */
-  echo(input?: unknown): Promise<unknown>;
-  /** Calls a tool by its name, as ALL_TOOLS lists it. */
-  call(name: string, input?: unknown): Promise<unknown>;
 };
-declare const codemode: typeof tools;
 `);
   });
 
   test('for checking: no descriptions, and results that nobody described may be used in any way', () => {
-    expect(declare(catalog, { purpose: 'checking' })).toBe(`declare const tools: {
+    expect(checkedWorld(catalog)).toBe(`declare const tools: {
   github: {
     list_issues(input: { owner: string; state?: "open" | "closed" }): Promise<{ id: number }[]>;
     "list-issues": typeof tools.github.list_issues;
@@ -113,7 +108,7 @@ declare const codemode: typeof tools;
       purge(input?: Record<string, never>): Promise<any>;
     };
   };
-  echo(input?: unknown, ...more: unknown[]): Promise<any>;
+  echo(input?: any, ...more: unknown[]): Promise<any>;
   call(name: string, input?: unknown): Promise<any>;
 };
 declare const codemode: typeof tools;
@@ -122,8 +117,8 @@ declare const codemode: typeof tools;
 
   test('a description cannot leave its comment', () => {
     const evil = createCatalog([{ namespace: [], tool: toolOf('a', { description: 'x */ }; evil(); /* \u2028 @ts-nocheck' }) }]);
-    expect(mistakes(declare(evil))).toEqual([]);
-    expect(declare(evil)).toContain('x *\\/ }; evil();');
+    expect(mistakes(declarations(evil))).toEqual([]);
+    expect(declarations(evil)).toContain('x *\\/ }; evil();');
   });
 });
 
@@ -134,7 +129,7 @@ describe('real catalogs', () => {
 
   test.for(files)('%s is declared in well-formed TypeScript, every signature is bounded', (file) => {
     const catalog = readCatalog(file);
-    for (const purpose of ['reading', 'checking'] as const) expect(mistakes(declare(catalog, { purpose }))).toEqual([]);
+    for (const text of [declarations(catalog), checkedWorld(catalog)]) expect(mistakes(text)).toEqual([]);
     const signatures = catalog.entries.map((entry) => signatureOf(entry));
     expect(Math.max(...signatures.map((text) => text.length))).toBeLessThanOrEqual(2_000);
     const members = signatures.map((text, index) => `declare function f${index}${text.slice(text.indexOf('('))};`);

@@ -1,7 +1,8 @@
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import type { JsonSchema } from '../../src/tools/schema.ts';
-import { commentText, renderType } from '../../src/tools/typescript.ts';
+import { commentText } from '../../src/tools/typescript/comment.ts';
+import { renderType } from '../../src/tools/typescript.ts';
 
 /** What the parser has against a type. */
 function mistakes(type: string): string[] {
@@ -27,11 +28,16 @@ describe('a schema is the type', () => {
     ['integer', { type: 'integer' }, 'number'],
     ['boolean', { type: 'boolean' }, 'boolean'],
     ['null', { type: 'null' }, 'null'],
-    ['a type nobody knows', { type: 'dict' }, 'unknown'],
+    ['a type nobody knows', { type: 'blob' }, 'unknown'],
+    [
+      'types of other schema languages',
+      { type: 'dict', properties: { a: { type: 'float' }, b: { type: 'any' } } },
+      '{ a?: number; b?: unknown }',
+    ],
     ['a list of types', { type: ['string', 'null'] }, 'string | null'],
     ['const', { const: 'a"b' }, '"a\\"b"'],
     ['const of an object', { const: { a: [1, null], 'b-c': true } }, '{ a: [1, null]; "b-c": true }'],
-    ['enum', { enum: ['a', 1, -1, null, true] }, '"a" | 1 | -1 | null | true'],
+    ['enum', { enum: ['a', 1, -1, null, true] }, '"a" | 1 | -1 | true | null'],
     ['enum with a type beside it', { type: 'string', enum: ['a', 'b'] }, '"a" | "b"'],
     ['nullable', { type: 'string', nullable: true }, 'string | null'],
     ['nullable without a type', { anyOf: [{ type: 'string' }], nullable: true }, 'string | null'],
@@ -39,16 +45,21 @@ describe('a schema is the type', () => {
     ['oneOf of constants with a type beside it', { type: 'string', oneOf: [{ const: 'a' }, { const: 'b' }] }, '"a" | "b"'],
     ['anyOf that says the same twice', { anyOf: [{ type: 'string' }, { type: 'string', format: 'uri' }] }, 'string'],
     ['anyOf with any value', { anyOf: [{ type: 'string' }, {}] }, 'unknown'],
-    ['anyOf that only requires', { type: 'object', properties: { a: { type: 'string' } }, anyOf: [{ required: ['a'] }] }, '{ a?: string }'],
+    ['anyOf that only requires', { type: 'object', properties: { a: { type: 'string' } }, anyOf: [{ required: ['a'] }] }, '{ a: string }'],
     [
-      'allOf, unions in parentheses',
+      'anyOf that requires one or the other',
+      { type: 'object', properties: { a: { type: 'string' }, b: { type: 'string' } }, anyOf: [{ required: ['a'] }, { required: ['b'] }] },
+      '{ a?: string; b?: string } & ({ a: unknown } | { b: unknown })',
+    ],
+    [
+      'allOf, of which one part may be null and the other not',
       {
         allOf: [
           { type: 'object', properties: { a: { type: 'string' } } },
           { anyOf: [{ type: 'object', properties: { b: {} } }, { type: 'null' }] },
         ],
       },
-      '{ a?: string } & ({ b?: unknown } | null)',
+      '{ a?: string; b?: unknown }',
     ],
     [
       'properties in order, required or not',
@@ -57,15 +68,25 @@ describe('a schema is the type', () => {
     ],
     ['properties without a type', { properties: { a: true } }, '{ a?: unknown }'],
     ['a required property that is not described', { type: 'object', required: ['a'] }, '{ a: unknown }'],
-    ['an object of anything', { type: 'object' }, '{ [key: string]: unknown }'],
-    ['a closed empty object', { type: 'object', properties: {}, additionalProperties: false }, '{ [key: string]: never }'],
-    ['a record', { type: 'object', additionalProperties: { type: 'number' } }, '{ [key: string]: number }'],
+    ['an object of anything', { type: 'object' }, 'Record<string, unknown>'],
+    ['a closed empty object', { type: 'object', properties: {}, additionalProperties: false }, 'Record<string, never>'],
+    ['a record', { type: 'object', additionalProperties: { type: 'number' } }, 'Record<string, number>'],
     [
       'properties and others',
       { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: { type: 'number' } },
-      '{ a?: string; [key: string]: unknown }',
+      '{ a?: string; [key: string]: number | string | undefined }',
     ],
-    ['patterns', { type: 'object', patternProperties: { '^x': { type: 'string' } } }, '{ [key: string]: string }'],
+    [
+      'a pattern that is a beginning',
+      { type: 'object', patternProperties: { '^x-': { type: 'string' } } },
+      '{ [key: `x-${string}`]: string }',
+    ],
+    [
+      'any other pattern, closed',
+      { patternProperties: { '^[a-z]+$': { type: 'string' } }, additionalProperties: false },
+      'Record<string, string>',
+    ],
+    ['any other pattern, open', { patternProperties: { '^[a-z]+$': { type: 'string' } } }, 'Record<string, unknown>'],
     [
       'names that are no identifiers',
       { type: 'object', properties: { 'a-b': {}, ü: {}, '1': {}, '': {}, new: {}, readonly: {} } },
@@ -75,15 +96,24 @@ describe('a schema is the type', () => {
     ['an array of a union', { type: 'array', items: { enum: ['a', 'b'] } }, '("a" | "b")[]'],
     ['an array of anything', { type: 'array' }, 'unknown[]'],
     ['an empty array', { type: 'array', maxItems: 0 }, '[]'],
-    ['a tuple', { type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }], items: false }, '[string, number]'],
-    ['a tuple of draft-07', { type: 'array', items: [{ type: 'string' }, { type: 'number' }] }, '[string, number]'],
+    ['a tuple', { type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }], items: false, minItems: 2 }, '[string, number]'],
+    [
+      'a tuple of draft-07',
+      { type: 'array', items: [{ type: 'string' }, { type: 'number' }], minItems: 2, maxItems: 2 },
+      '[string, number]',
+    ],
+    ['a tuple that is open and may be empty', { prefixItems: [{ type: 'string' }] }, '[string?, ...unknown[]]'],
     [
       'a tuple with a rest',
-      { type: 'array', prefixItems: [{ type: 'string' }], items: { type: ['number', 'null'] } },
+      { type: 'array', prefixItems: [{ type: 'string' }], items: { type: ['number', 'null'] }, minItems: 1 },
       '[string, ...(number | null)[]]',
     ],
-    ['a tuple of draft-07 with a rest', { items: [{ type: 'string' }], additionalItems: { type: 'number' } }, '[string, ...number[]]'],
-    ['a tuple that may be shorter', { prefixItems: [{ type: 'string' }, { enum: [1, 2] }], minItems: 1 }, '[string, (1 | 2)?]'],
+    ['a tuple of draft-07 with a rest', { items: [{ type: 'string' }], additionalItems: { type: 'number' } }, '[string?, ...number[]]'],
+    [
+      'a tuple that may be shorter',
+      { prefixItems: [{ type: 'string' }, { enum: [1, 2] }], minItems: 1, items: false },
+      '[string, (1 | 2)?]',
+    ],
     ['a reference', { $ref: '#/$defs/a', $defs: { a: { type: 'string' } } }, 'string'],
     ['a reference with escapes', { $ref: '#/definitions/a~1b%20c~0', definitions: { 'a/b c~': { type: 'number' } } }, 'number'],
     ['a reference to an anchor', { $ref: '#name', $defs: { a: { $anchor: 'name', type: 'boolean' } } }, 'boolean'],
@@ -94,12 +124,12 @@ describe('a schema is the type', () => {
     [
       'a reference with more beside it',
       { $ref: '#/$defs/a', properties: { b: { type: 'string' } }, $defs: { a: { type: 'object', properties: { a: {} } } } },
-      '{ a?: unknown } & { b?: string }',
+      '{ a?: unknown; b?: string }',
     ],
     [
-      'a tree, opened twice',
+      'a tree, opened once',
       { $ref: '#/$defs/t', $defs: { t: { type: 'object', properties: { next: { $ref: '#/$defs/t' } } } } },
-      '{ next?: { next?: unknown } }',
+      '{ next?: object }',
     ],
     ['a reference to itself and nothing else', { $ref: '#' }, 'unknown'],
   ])('%s', (_, schema, type) => {
@@ -120,24 +150,18 @@ describe('comments', () => {
 
   test('tell descriptions, formats, bounds and defaults, where asked', () => {
     expect(renderType(schema, { comments: true })).toBe(`{
-  /** Only newer ones. Exclusive. @format date-time @default "2026-01-01" */
-  since?: string;
+  since?: string; // Only newer ones. Exclusive. (date-time, default "2026-01-01")
   filter?: {
-    /** @minimum 1 @maximum 100 */
-    limit?: number;
+    limit?: number; // 1-100
   };
   plain?: boolean;
 }`);
     expect(renderType(schema)).toBe('{ since?: string; filter?: { limit?: number }; plain?: boolean }');
   });
 
-  test('a description of 7 000 characters is shortened', () => {
-    const long = renderType(
-      { type: 'object', properties: { a: { type: 'string', description: 'word '.repeat(1400) } } },
-      { comments: true },
-    );
-    expect(long.length).toBeLessThan(400);
-    expect(long).toContain('…');
+  test('a text is shortened at the end of a sentence or a word, and never within a character', () => {
+    expect(commentText('One sentence of some length. And another one.', 40)).toBe('One sentence of some length.');
+    expect(commentText('many words and no full stop', 20)).toBe('many words and no…');
     expect(commentText('x'.repeat(100), 100)).toBe('x'.repeat(100));
     expect(commentText('🙂'.repeat(100), 100)).toBe(`${'🙂'.repeat(49)}…`);
   });
