@@ -38,7 +38,8 @@ export async function build({ fast = false } = {}) {
     console.error(`There is no guest runtime: ${error instanceof Error ? error.message : error}`);
   }
   const written = fast ? transpile() : compile();
-  removeOthers(join(root, 'dist'), [...written, bootImage]);
+  const page = await buildPage();
+  removeOthers(join(root, 'dist'), [...written, ...page, bootImage]);
   if (existsSync(guestModule)) makeBootImage(fast);
   chmodSync(executable, 0o755);
 }
@@ -83,6 +84,29 @@ async function buildGuestModule(entry, module, name) {
   if (output === undefined) throw new Error('esbuild returned no guest bundle.');
   const text = output.text.trim();
   write(module, `// Made from sandbox-runtime/ by scripts/build.mjs.\nexport const ${name}: string = ${JSON.stringify(text)};\n`);
+}
+
+/** Bundles watch-page/, which a browser loads from src/adapters/watch.ts: nothing of it comes from anywhere else. Returns its files. */
+async function buildPage() {
+  const source = join(root, 'watch-page');
+  const target = join(root, 'dist/watch-page');
+  const { outputFiles } = await bundle({
+    entryPoints: [join(source, 'main.tsx')],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    target: 'es2022',
+    minify: true,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    logLevel: 'silent',
+  });
+  const [script] = outputFiles;
+  if (script === undefined) throw new Error('esbuild returned no page.');
+  write(join(target, 'page.js'), script.text);
+  for (const name of ['index.html', 'page.css']) write(join(target, name), readFileSync(join(source, name), 'utf8'));
+  return ['index.html', 'page.js', 'page.css'].map((name) => join(target, name));
 }
 
 /**

@@ -36,6 +36,7 @@ export type {
   Place,
   Redact,
   Span,
+  WatchedArtifact,
 } from './observe.ts';
 export { CodeModeError, type ErrorCode, type ErrorKind } from './protocol/errors.ts';
 export { LIMITS, type LimitName, type LimitOverrides, type LimitRow, type Limits } from './protocol/limits.ts';

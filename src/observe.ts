@@ -120,6 +120,8 @@ export type CodeModeEvent =
       readonly name?: string;
       readonly bytes?: number;
       readonly callId?: string;
+      /** The artifact itself. In this process only; never written anywhere. */
+      readonly artifact?: WatchedArtifact;
     })
   | (ExecutionBase & { readonly type: 'warning'; readonly message: string; readonly place?: Place })
   /** A limit ended a program or refused a call. */
@@ -131,6 +133,12 @@ export type CodeModeEvent =
 
 /** `denied`: refused by it; `replaced`: it gave another input or outcome; `failed`: it threw or took too long, which refuses the call. */
 export type HookDeed = 'denied' | 'replaced' | 'failed';
+
+/** What an observer may do with an artifact: read it, where its bytes are at hand. */
+export interface WatchedArtifact {
+  readonly kind: string;
+  read?(range?: { readonly start?: number; readonly end?: number }): Promise<Uint8Array>;
+}
 
 /** An event without what every one has. */
 export type EventFact = {

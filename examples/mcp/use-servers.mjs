@@ -4,6 +4,7 @@ import process from 'node:process';
 import { createCodeMode } from 'callgate';
 import { mcpProvider } from 'callgate/mcp';
 
+/** @param {string} name */
 const server = (name) => `node_modules/@modelcontextprotocol/server-${name}/dist/index.js`;
 const files = mcpProvider({
   name: 'files',

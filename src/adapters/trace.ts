@@ -10,7 +10,7 @@ export const TRACE_VERSION = 1;
 
 /** An event as a trace holds it: an error is a word for its kind, its text only in a captured `detail`. */
 export type TraceEvent = { [Type in CodeModeEvent['type']]: Written<Extract<CodeModeEvent, { type: Type }>> }[CodeModeEvent['type']];
-type Written<Event> = Omit<Event, 'error' | 'fields'> & { readonly error?: string };
+type Written<Event> = Omit<Event, 'error' | 'fields' | 'artifact'> & { readonly error?: string };
 
 /** The first line of a trace. */
 export interface TraceHeader {
@@ -63,7 +63,7 @@ export function traceFile(path: string): TraceFile {
   return {
     on(event) {
       if (file === undefined) return;
-      lines += `${writtenLine(withoutErrors(event))}\n`;
+      lines += `${writtenLine(writtenEvent(event))}\n`;
       if (lines.length > FLUSH_CHARACTERS) flush();
       else if (!isWaiting) {
         isWaiting = true;
@@ -88,15 +88,19 @@ function writtenLine(value: object): string {
 // What JSON leaves as it is: DEL and C1, marks and overrides of bidirectional text, line and paragraph separators, the byte order mark.
 const UNSAFE = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
-/** Originals stay in the process: a stack names paths, a message may hold what a tool worked on. */
-function withoutErrors(event: CodeModeEvent): object {
+/** An event as it may leave the process: originals of errors stay, a stack names paths, a message may hold what a tool worked on. */
+export function writtenEvent(event: CodeModeEvent): TraceEvent {
   if (event.type === 'log') {
-    const { fields, ...rest } = event;
+    const { fields: _, ...rest } = event;
     return rest;
   }
-  if (!('error' in event)) return event;
+  if (event.type === 'artifact') {
+    const { artifact: _, ...rest } = event;
+    return rest;
+  }
+  if (!('error' in event)) return event as TraceEvent;
   const { error, ...rest } = event;
-  return error === undefined ? rest : { ...rest, error: wordFor(error) };
+  return (error === undefined ? rest : { ...rest, error: wordFor(error) }) as TraceEvent;
 }
 
 function wordFor(error: unknown): string {

@@ -378,6 +378,7 @@ export class RunShelf {
       ...(name !== undefined && { name }),
       ...(bytes !== undefined && { bytes }),
       ...(origin.type === 'call' && { callId: origin.callId }),
+      artifact,
     });
     return artifact;
   }

@@ -21,7 +21,7 @@ const CAPTURE_BYTES = 16 * 1024;
 
 /** Tells observers of one code mode. With none of them it costs a comparison. */
 export class Reporter {
-  readonly #listeners: readonly Listener[];
+  #listeners: readonly Listener[];
   readonly #spanning: readonly Observer[];
   readonly #capture: Exclude<Capture, boolean>;
   readonly #captureBytes: number;
@@ -44,6 +44,15 @@ export class Reporter {
   /** Whether anybody listens: what costs something to find out is only found out then. */
   get listens(): boolean {
     return this.#listeners.length > 0;
+  }
+
+  /** One more observer, from now on until what this gives is called; of its `around` nothing is asked. */
+  subscribe(observer: Observer): () => void {
+    const listener = new Listener(observer);
+    this.#listeners = [...this.#listeners, listener];
+    return () => {
+      this.#listeners = this.#listeners.filter((other) => other !== listener);
+    };
   }
 
   get spans(): boolean {

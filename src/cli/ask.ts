@@ -3,6 +3,7 @@ import { addAbortSignal } from 'node:stream';
 import { Conversation, type ConversationOptions } from './conversation.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage.ts';
+import { keepWatching } from './watching.ts';
 
 /** Most bytes of a question. */
 const PROMPT_BYTES = 1024 * 1024;
@@ -14,7 +15,9 @@ export async function askOnce(words: readonly string[], options: ConversationOpt
   try {
     const prompt = words.length === 0 || (words.length === 1 && words[0] === '-') ? await readPrompt(terminal) : words.join(' ');
     if (prompt.trim() === '') throw new UsageError('The question is empty; give it as an argument or on standard input.');
-    return await conversation.say(prompt, terminal.signal);
+    const isAnswered = await conversation.say(prompt, terminal.signal);
+    await keepWatching(conversation.watching, terminal);
+    return isAnswered;
   } finally {
     await conversation.close();
   }

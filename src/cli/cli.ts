@@ -76,6 +76,7 @@ function callgate(terminal: Terminal, done: (isOk: boolean) => void): Command {
     .option('--quiet', 'do not show calls while they happen')
     .option('--trace <file>', 'write every event as a line of JSON; the file must not exist')
     .option('--no-payloads', 'leave program text, inputs, outputs and values out of the trace')
+    .option('--watch [port]', 'serve a page on this machine that shows programs while they run', port)
     .addOption(new Option('--typecheck <mode>', 'check types against the tools first').choices(['off', 'warn', 'error']).default('off'))
     .option('--time-zone <name>', "the program's time zone, for example Europe/Berlin", 'UTC')
     .option('--locale <tag>', "the program's locale, for example de-DE", 'en-US')
@@ -96,6 +97,15 @@ function callgate(terminal: Terminal, done: (isOk: boolean) => void): Command {
     .argument('<file>', 'a file that run --trace wrote')
     .option('--program <number>', 'only this one of its programs, from 1', wholeNumber)
     .action(async (file: string, options: ReplayOptions) => done(await replayFile(file, options, terminal)));
+  command
+    .command('watch')
+    .description('show trace files in a page on this machine')
+    .argument('<file...>', 'files that run --trace wrote')
+    .option('--port <port>', 'of the page; any that is free by default', port)
+    .action(async (files: string[], options: { port?: number }) => {
+      const { watchTraces } = await import('./watching.ts');
+      await watchTraces(files, options, terminal);
+    });
   addModelCommands(command, terminal, done);
   addServeCommand(command, terminal, done);
   return command;
@@ -111,6 +121,7 @@ function addModelCommands(program: Command, terminal: Terminal, done: (isOk: boo
       .option('--tools <module>', 'path or package whose default export is the tools')
       .option('--mcp <file>', 'MCP servers, a JSON file such as { "mcpServers": { "name": { "command": … } } }')
       .option('--model <name>', 'the model that is asked', MODEL)
+      .option('--watch [port]', 'serve a page on this machine that shows programs while they run', port)
       .option('--system <text>', 'a system prompt, before what the model is told of code mode')
       .option('--max-turns <number>', 'most replies of the model for one question', wholeNumber, 100)
       .option('--max-tokens <number>', 'most tokens of one reply', wholeNumber, 8192)
@@ -153,6 +164,7 @@ function addServeCommand(program: Command, terminal: Terminal, done: (isOk: bool
     .option('--tools <module>', 'path or package whose default export is the tools')
     .option('--mcp <file>', 'MCP servers, a JSON file such as { "mcpServers": { "name": { "command": … } } }')
     .option('--http <port>', 'listen on this port of 127.0.0.1 instead; 0 takes a free one', port)
+    .option('--watch [port]', 'serve a page on this machine that shows programs while they run', port)
     .option('--limit <name=value>', 'override one limit, for example lifetimeMs=60000; may be repeated', collectLimit)
     .addOption(new Option('--typecheck <mode>', 'check types against the tools first').choices(['off', 'warn', 'error']).default('off'))
     .option('--time-zone <name>', "the programs' time zone, for example Europe/Berlin", 'UTC')

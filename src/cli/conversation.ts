@@ -5,6 +5,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta';
 import { highlight } from '@babel/code-frame';
 import { AskError, type AskEvent, type AskResult, ask } from '../adapters/anthropic.ts';
+import type { Watching } from '../adapters/watch.ts';
 import {
   type CodeMode,
   type CodeModeEvent,
@@ -20,9 +21,11 @@ import { printable, printableLine } from './printable.ts';
 import { Progress } from './progress.ts';
 import { loadSources, type SourceOptions, type Sources } from './sources.ts';
 import { type Colors, colorsFor, type Output, type Terminal } from './terminal.ts';
+import { captureFor, startWatching, type WatchPort } from './watching.ts';
 
 export interface ConversationOptions extends SourceOptions {
   readonly model: string;
+  readonly watch?: WatchPort;
   readonly system?: string;
   readonly maxTurns?: number;
   readonly maxTokens?: number;
@@ -41,6 +44,7 @@ export class Conversation {
   readonly #codeMode: CodeMode;
   readonly #session: Session;
   readonly #sources: Sources;
+  readonly #watching: Watching | undefined;
   readonly #options: ConversationOptions;
   readonly #view: View;
   readonly #stderr: Output;
@@ -52,6 +56,7 @@ export class Conversation {
     codeMode: CodeMode;
     session: Session;
     sources: Sources;
+    watching: Watching | undefined;
     options: ConversationOptions;
     view: View;
     terminal: Terminal;
@@ -60,6 +65,7 @@ export class Conversation {
     this.#codeMode = parts.codeMode;
     this.#session = parts.session;
     this.#sources = parts.sources;
+    this.#watching = parts.watching;
     this.#options = parts.options;
     this.#view = parts.view;
     this.#stderr = parts.terminal.stderr;
@@ -74,17 +80,25 @@ export class Conversation {
     const sources = await loadSources(options, { cwd, env, report: (line) => void stderr.write(`${line}\n`) });
     const { tools } = sources;
     const { limit = {}, typecheck, timeZone, locale, actor, context, interface: from } = options;
-    const codeMode = createCodeMode({ tools, limits: limit, typecheck, timeZone, locale, observer: view });
+    const codeMode = createCodeMode({ tools, limits: limit, typecheck, timeZone, locale, observer: view, ...captureFor(options.watch) });
+    let watching: Watching | undefined;
     try {
+      watching = await startWatching(codeMode, options.watch, terminal);
       const session = await codeMode.openSession({
         invocation: { interface: from, ...(actor !== undefined && { actorId: actor }), ...(context !== undefined && { context }) },
       });
-      return new Conversation({ client, codeMode, session, sources, options, view, terminal });
+      return new Conversation({ client, codeMode, session, sources, watching, options, view, terminal });
     } catch (error) {
+      await watching?.close();
       await codeMode.close();
       await sources.close();
       throw error;
     }
+  }
+
+  /** The page of `--watch`. */
+  get watching(): Watching | undefined {
+    return this.#watching;
   }
 
   /** Asks and shows the answer. Resolves to whether there was one; what went wrong has been said then. */
@@ -120,6 +134,7 @@ export class Conversation {
 
   async close(): Promise<void> {
     this.#view.end();
+    await this.#watching?.close();
     await this.#session.close();
     await this.#codeMode.close();
     await this.#sources.close();

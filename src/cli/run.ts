@@ -2,6 +2,7 @@
 // in a file of its own.
 import { resolve } from 'node:path';
 import { traceFile } from '../adapters/trace.ts';
+import type { Watching } from '../adapters/watch.ts';
 import {
   createCodeMode,
   type EngineOption,
@@ -17,6 +18,7 @@ import { renderJson, renderOutput, renderTroubles } from './render.ts';
 import { loadSources, type SourceOptions } from './sources.ts';
 import { colorsFor, type Terminal } from './terminal.ts';
 import { UsageError } from './usage.ts';
+import { captureFor, keepWatching, startWatching, type WatchPort } from './watching.ts';
 
 /** Most of one payload in a trace: whole results, so that a program can be replayed. */
 const TRACED_BYTES = 8 * 1024 * 1024;
@@ -30,6 +32,7 @@ export interface RunOptions extends SourceOptions {
   readonly quiet?: boolean;
   readonly trace?: string;
   readonly payloads?: boolean;
+  readonly watch?: WatchPort;
   readonly typecheck: TypeCheckMode;
   readonly timeZone: string;
   readonly locale: string;
@@ -57,18 +60,22 @@ export async function run(file: string, options: RunOptions, terminal: Terminal)
     timeZone,
     locale,
     observer: [...(isSilent ? [] : [progress]), ...(trace === undefined ? [] : [trace])],
-    capture: trace !== undefined && options.payloads !== false,
-    captureBytes: TRACED_BYTES,
+    ...captureFor(options.watch),
+    ...(trace === undefined ? {} : { capture: options.payloads !== false, captureBytes: TRACED_BYTES }),
   });
+  let watching: Watching | undefined;
   try {
+    watching = await startWatching(codeMode, options.watch, terminal);
     const source = await readProgram(file, terminal);
     const result = await codeMode.run(source, { invocation: invocationOf(options), ...(signal === undefined ? {} : { signal }) });
     progress.close();
     stdout.write(options.json ? renderJson(result) : renderOutput(result));
     stderr.write(renderTroubles(result, colors));
+    await keepWatching(watching, terminal);
     return result.status === 'completed';
   } finally {
     progress.close();
+    await watching?.close();
     await codeMode.close();
     await close();
     trace?.close();

@@ -5,10 +5,12 @@ import { createCodeMode, type Invocation, type LimitOverrides, type TypeCheckMod
 import { loadSources, type SourceOptions } from './sources.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage.ts';
+import { captureFor, startWatching, type WatchPort } from './watching.ts';
 
 export interface ServeOptions extends SourceOptions {
   /** A port, 0 for one that is free; absent: standard input and output. */
   readonly http?: number;
+  readonly watch?: WatchPort;
   readonly limit?: LimitOverrides;
   readonly typecheck: TypeCheckMode;
   readonly timeZone: string;
@@ -25,7 +27,16 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
   const { limit = {}, typecheck, timeZone, locale } = options;
   const sources = await loadSources(options, { cwd, env, report: say, optional: true });
   const progress = new ProgressFeed();
-  const codeMode = createCodeMode({ tools: sources.tools, limits: limit, typecheck, timeZone, locale, observer: progress });
+  const codeMode = createCodeMode({
+    tools: sources.tools,
+    limits: limit,
+    typecheck,
+    timeZone,
+    locale,
+    observer: progress,
+    ...captureFor(options.watch),
+  });
+  const watching = await startWatching(codeMode, options.watch, terminal);
   try {
     const session = { invocation: invocationOf(options) };
     if (options.http !== undefined) {
@@ -44,6 +55,7 @@ export async function serve(options: ServeOptions, terminal: Terminal): Promise<
     }
     return true;
   } finally {
+    await watching?.close();
     await codeMode.close();
     await sources.close();
   }

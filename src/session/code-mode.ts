@@ -4,6 +4,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { Reporter } from '../broker/report.ts';
 import type { Scheduler } from '../isolation/scheduler.ts';
+import type { Observer } from '../observe.ts';
 import { CodeModeError } from '../protocol/errors.ts';
 import { type LimitOverrides, type Limits, resolveLimits } from '../protocol/limits.ts';
 import { nearest } from '../protocol/nearest.ts';
@@ -50,6 +51,11 @@ export interface CodeMode {
    * run's tools. Rejects as `run()` does.
    */
   openSession(options?: SessionOptions): Promise<Session>;
+  /**
+   * Tells one more observer every event from now on, until what this gives is called. Its `around` is not used, and events hold the payloads that
+   * the option `capture` asked for.
+   */
+  observe(observer: Pick<Observer, 'on'>): () => void;
   /** Ends running programs, open sessions and all workers. Safe to call twice. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -285,6 +291,12 @@ class OpenCodeMode implements CodeMode {
 
   #limitsFor(choice: Choice, overrides: LimitOverrides | undefined): Limits {
     return this.#engines.fit(choice, overrides === undefined ? this.#limits : resolveLimits(this.#limits, overrides));
+  }
+
+  observe(observer: Pick<Observer, 'on'>): () => void {
+    if (typeof observer !== 'object' || observer === null || typeof observer.on !== 'function')
+      throw new CodeModeError('option_invalid', 'observe() takes an object with on(event).');
+    return this.#reporter.subscribe(observer);
   }
 
   close(): Promise<void> {

@@ -1,83 +1,76 @@
-// What a client of ours is shown of an observation: text, pictures and files as content blocks, and links to what is too big for that, which
-// can be read as resources as long as the connection lasts. Not here: when that is (serve.ts).
-import { type Artifact, type InlineArtifact, type Observation, renderResult } from '../../index.ts';
+// What a client of ours is shown: text, pictures and documents as content blocks, and links to the files that are not shown, which can be read
+// as resources as long as the connection lasts. Not here: what is shown (session/render.ts), when a client is served (serve.ts).
+import type { KeptArtifact, KeptFile, Observation, RenderedBlock, Rendering } from '../../index.ts';
 
 export type ContentBlock =
   | { type: 'text'; text: string }
-  | { type: 'image' | 'audio'; data: string; mimeType: string }
+  | { type: 'image'; data: string; mimeType: string }
   | { type: 'resource'; resource: { uri: string; mimeType: string; text: string } | { uri: string; mimeType: string; blob: string } }
-  | { type: 'resource_link'; uri: string; name: string; mimeType: string; size?: number };
+  | { type: 'resource_link'; uri: string; name: string; mimeType: string; size: number };
 
-/** Bytes of one medium that is sent at once; bigger ones are linked. */
-const INLINE_BYTES = 1024 * 1024;
-/** What is kept for links of one connection: the newest. */
-const MAX_KEPT = 100;
-const MAX_KEPT_BYTES = 64 * 1024 * 1024;
+/** The files of one connection that were not shown but linked. How many there may be is the run's limit. */
+export class LinkedFiles {
+  readonly #files = new Map<string, KeptFile>();
 
-/** The artifacts of one connection that were linked, not sent. */
-export class LinkedArtifacts {
-  readonly #kept = new Map<string, InlineArtifact>();
-  #bytes = 0;
-  #count = 0;
-
-  keep(artifact: InlineArtifact): string {
-    this.#count += 1;
-    const uri = `callgate://artifacts/${this.#count}${artifact.name === undefined ? '' : `/${encodeURIComponent(artifact.name)}`}`;
-    this.#kept.set(uri, artifact);
-    this.#bytes += artifact.size;
-    for (const [oldest, { size }] of this.#kept) {
-      if (this.#kept.size <= MAX_KEPT && this.#bytes <= MAX_KEPT_BYTES) break;
-      this.#kept.delete(oldest);
-      this.#bytes -= size;
-    }
-    return uri;
+  link(file: KeptFile): ContentBlock {
+    const uri = uriOf(file);
+    this.#files.set(uri, file);
+    return { type: 'resource_link', ...factsOf(file) };
   }
 
   list(): { uri: string; name: string; mimeType: string; size: number }[] {
-    return Array.from(this.#kept, ([uri, artifact]) => ({ uri, ...factsOf(artifact), size: artifact.size }));
+    return Array.from(this.#files.values(), factsOf);
   }
 
   /** `undefined` for what is not there any more, or never was. */
   async read(uri: string): Promise<{ uri: string; mimeType: string; blob: string } | undefined> {
-    const artifact = this.#kept.get(uri);
-    return artifact === undefined ? undefined : { uri, mimeType: artifact.mediaType, blob: await base64Of(artifact) };
+    const file = this.#files.get(uri);
+    const bytes = await file?.read().catch(() => undefined);
+    return file === undefined || bytes === undefined ? undefined : { uri, mimeType: file.mediaType, blob: toBase64(bytes) };
   }
 }
 
-/** The content of a tool result, and whether it is an error. */
-export async function toContent(observation: Observation, linked: LinkedArtifacts): Promise<{ content: ContentBlock[]; isError: boolean }> {
-  const { blocks, isError } = await renderResult(observation);
-  const texts = blocks.flatMap((block): ContentBlock[] => (block.type === 'text' ? [{ type: 'text', text: block.text }] : []));
-  const all = [...(observation.previous?.artifacts ?? []), ...observation.artifacts];
-  return { content: [...texts, ...(await Promise.all(all.map((artifact) => toBlock(artifact, linked))))], isError };
+/** The blocks of a rendering. */
+export function toContent({ blocks }: Rendering): ContentBlock[] {
+  return blocks.map((block, index): ContentBlock => {
+    if (block.type === 'text') return { type: 'text', text: block.text };
+    const { mediaType: mimeType, data } = block;
+    if (block.type === 'image') return { type: 'image', data: toBase64(data), mimeType };
+    const uri = `callgate://shown/${index}/${encodeURIComponent(block.name ?? 'document')}`;
+    const isText = mimeType.startsWith('text/') || mimeType.endsWith('json') || mimeType.endsWith('xml');
+    if (isText) return { type: 'resource', resource: { uri, mimeType, text: Buffer.from(data).toString() } };
+    return { type: 'resource', resource: { uri, mimeType, blob: toBase64(data) } };
+  });
 }
 
-async function toBlock(artifact: Artifact, linked: LinkedArtifacts): Promise<ContentBlock> {
-  const { name, mimeType } = factsOf(artifact);
-  if (artifact.kind === 'deferred') {
-    const size = artifact.size === undefined ? {} : { size: artifact.size };
-    return { type: 'resource_link', uri: uriOf(artifact.reference), name, mimeType, ...size };
-  }
-  if (artifact.size > INLINE_BYTES) return { type: 'resource_link', uri: linked.keep(artifact), name, mimeType, size: artifact.size };
-  const kind = /^(image|audio)\//.exec(mimeType)?.[1];
-  if (kind === 'image' || kind === 'audio') return { type: kind, data: await base64Of(artifact), mimeType };
-  const uri = `callgate://artifacts/${encodeURIComponent(name)}`;
-  if (mimeType.startsWith('text/') || mimeType.startsWith('application/json')) {
-    return { type: 'resource', resource: { uri, mimeType, text: await artifact.data.text() } };
-  }
-  return { type: 'resource', resource: { uri, mimeType, blob: await base64Of(artifact) } };
+/** The files of an observation that its rendering does not show. What is shown keeps the order of the artifacts. */
+export function unshown(observation: Observation, { blocks }: Rendering): KeptFile[] {
+  const shown = blocks.filter((block) => block.type !== 'text');
+  return allArtifacts(observation).filter((artifact): artifact is KeptFile => {
+    if (artifact.kind !== 'stored') return false;
+    const [next] = shown;
+    if (next === undefined || !isOf(next, artifact)) return true;
+    shown.shift();
+    return false;
+  });
 }
 
-function factsOf({ name, mediaType }: Artifact): { name: string; mimeType: string } {
-  return { name: name ?? 'artifact', mimeType: mediaType };
+function isOf(block: RenderedBlock, { name, mediaType, bytes }: KeptFile): boolean {
+  return block.type !== 'text' && block.name === name && block.data.length === bytes && mediaType.startsWith(block.mediaType);
 }
 
-/** The address that a reference holds, as those of MCP servers do. */
-function uriOf(reference: unknown): string {
-  const { uri } = typeof reference === 'object' && reference !== null ? (reference as { uri?: unknown }) : {};
-  return typeof uri === 'string' ? uri : `callgate://reference/${encodeURIComponent(JSON.stringify(reference)).slice(0, 2_000)}`;
+function allArtifacts({ previous, artifacts }: Observation): readonly KeptArtifact[] {
+  return previous === undefined ? artifacts : [...allArtifacts(previous), ...artifacts];
 }
 
-async function base64Of({ data }: InlineArtifact): Promise<string> {
-  return Buffer.from(await data.arrayBuffer()).toString('base64');
+function factsOf(file: KeptFile): { uri: string; name: string; mimeType: string; size: number } {
+  return { uri: uriOf(file), name: file.name ?? file.id, mimeType: file.mediaType, size: file.bytes };
+}
+
+function uriOf({ id, name }: KeptFile): string {
+  return `callgate://artifacts/${encodeURIComponent(id)}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }

@@ -1,17 +1,17 @@
 // What a call gave, for a program: one value, and media beside it as artifacts. Not here: that the value fits the output schema (the
 // broker checks that), and calls that had no answer (provider.ts).
-import { type Artifact, artifact, ToolError, withArtifacts } from '../../index.ts';
+import { type Artifact, artifact, deferredArtifact, ToolError, toolResult } from '../../index.ts';
 import { isRecord } from './connection.ts';
 
 /** The answer to `tools/call` as it came; members that nobody knows are kept. */
-export interface McpResult {
+interface McpResult {
   readonly content: readonly McpContent[];
   readonly structuredContent?: unknown;
   readonly isError?: boolean;
   readonly [key: string]: unknown;
 }
 
-export interface McpContent {
+interface McpContent {
   readonly type: string;
   readonly [key: string]: unknown;
 }
@@ -54,11 +54,11 @@ export function readResult(answer: unknown, origin: ResultOrigin): unknown {
         : media.length > 0
           ? media.map(({ description }) => description)
           : null;
-  return artifacts.length === 0 ? value : withArtifacts(value, artifacts);
+  return artifacts.length === 0 ? value : toolResult({ value, artifacts });
 }
 
 /** JSON if it is an object or an array, the text itself otherwise: "42" and "true" stay texts. */
-export function readText(text: string): unknown {
+function readText(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return text;
   try {
     return JSON.parse(text);
@@ -120,7 +120,7 @@ function toMedium(block: McpContent, origin: ResultOrigin): Medium {
       return {
         block,
         description: block,
-        artifact: artifact({
+        artifact: deferredArtifact({
           reference: { server: origin.server, uri },
           mediaType: mediaTypeOf(mimeType, 'application/octet-stream'),
           name: nameOf(block),

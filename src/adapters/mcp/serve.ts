@@ -1,9 +1,18 @@
 // serveMcp(): code mode for any MCP client. One connection is one session: its control tools are the tools of the server, what is known of the
 // tools behind it stands in the server's instructions. Not here: how connections come about (serve-stdio.ts, serve-http.ts).
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { type CodeMode, CodeModeError, type CodeModeEvent, type Observation, type Session, type SessionOptions } from '../../index.ts';
+import {
+  type CodeMode,
+  CodeModeError,
+  type CodeModeEvent,
+  type Observation,
+  renderResult,
+  type Session,
+  type SessionOptions,
+} from '../../index.ts';
+import { adviseDirectCall, modelTools } from '../model-tools.ts';
 import { isRecord } from './connection.ts';
-import { LinkedArtifacts, toContent } from './content.ts';
+import { type ContentBlock, LinkedFiles, toContent, unshown } from './content.ts';
 import type { ProgressFeed } from './feed.ts';
 import { IMPLEMENTATION } from './implementation.ts';
 import { loadServerSdk, type ServerSdk } from './sdk.ts';
@@ -57,7 +66,7 @@ class Served implements McpServing {
   readonly closed: Promise<void>;
   readonly #options: ServeOptions & { readonly sdk: ServerSdk };
   readonly #server: Server;
-  readonly #linked = new LinkedArtifacts();
+  readonly #linked = new LinkedFiles();
   #requests = 0;
   #end: () => void = () => undefined;
 
@@ -115,37 +124,40 @@ class Served implements McpServing {
     });
   }
 
-  #tools(): { name: string; description: string; inputSchema: { type: 'object' } & Record<string, unknown> }[] {
-    const observeMs = String(this.#observeMs);
-    return this.session.controlTools().map(({ name, description, inputSchema }) => {
-      const { observe_ms } = inputSchema.properties;
-      if (!isRecord(observe_ms)) return { name, description, inputSchema: { ...inputSchema } };
-      const told = { ...observe_ms, description: String(observe_ms['description']).replace(/Default \d+/, `Default ${observeMs}`) };
+  #tools() {
+    return modelTools(this.session).map(({ name, description, inputSchema }) => {
+      const { observe_ms } = inputSchema.properties ?? {};
+      if (!isRecord(observe_ms)) return { name, description, inputSchema };
+      const told = { ...observe_ms, description: String(observe_ms['description']).replace(/Default \d+/, `Default ${this.#observeMs}`) };
       return { name, description, inputSchema: { ...inputSchema, properties: { ...inputSchema.properties, observe_ms: told } } };
     });
   }
 
-  async #call(name: string, input: Readonly<Record<string, unknown>>, signal: AbortSignal) {
-    const tool = this.session.controlTools().find((control) => control.name === name);
-    if (tool === undefined) {
-      const { McpError, ErrorCode } = this.#options.sdk.types;
-      throw new McpError(ErrorCode.InvalidParams, `There is no tool ${name}. Programs call the tools behind this server: use exec.`);
+  /** Whoever does not wait for the answer any more does not want the program to go on either: `signal` ends it. */
+  async #call(
+    name: string,
+    given: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<{ content: ContentBlock[]; isError: boolean }> {
+    const control = this.session.controlTools().find((tool) => tool.name === name);
+    if (control === undefined) {
+      const tool = modelTools(this.session).find((candidate) => candidate.name === name);
+      if (tool === undefined) return failure(adviseDirectCall(this.session, name));
+      const rendering = await tool.execute(given, { signal });
+      return { content: toContent(rendering), isError: rendering.isError };
     }
-    // Whoever does not wait for the answer any more does not want the program to go on either.
-    const cancel = (): void => void this.session.stop().catch(() => undefined);
-    const watches = 'observe_ms' in tool.inputSchema.properties;
-    if (watches) signal.addEventListener('abort', cancel, { once: true });
+    // What lacks something is left as it is, so that its refusal tells the model what it sent.
+    const { properties, required = [] } = control.inputSchema;
+    const isWatched = 'observe_ms' in properties && required.every((property) => property in given);
     try {
-      // What lacks something is left as it is, so that its refusal tells the model what it sent.
-      const isComplete = tool.inputSchema.required?.every((name) => name in input) ?? true;
-      const answer: unknown = await tool.execute(watches && isComplete ? { observe_ms: this.#observeMs, ...input } : input);
-      if (isObservation(answer)) return await toContent(answer, this.#linked);
-      return { content: [{ type: 'text' as const, text: typeof answer === 'string' ? answer : JSON.stringify(answer) }] };
+      const answer: unknown = await control.execute(isWatched ? { observe_ms: this.#observeMs, ...given } : given, { signal });
+      if (!isObservation(answer))
+        return { content: [{ type: 'text', text: typeof answer === 'string' ? answer : JSON.stringify(answer) }], isError: false };
+      const rendering = await renderResult(answer);
+      const links = unshown(answer, rendering).map((file) => this.#linked.link(file));
+      return { content: [...toContent(rendering), ...links], isError: rendering.isError };
     } catch (error) {
-      const text = CodeModeError.is(error) ? error.message : 'This failed inside the server.';
-      return { content: [{ type: 'text' as const, text }], isError: true };
-    } finally {
-      signal.removeEventListener('abort', cancel);
+      return failure(CodeModeError.is(error) ? error.message : 'This failed inside the server.');
     }
   }
 
@@ -187,6 +199,10 @@ class Served implements McpServing {
       forget?.();
     };
   }
+}
+
+function failure(text: string): { content: ContentBlock[]; isError: boolean } {
+  return { content: [{ type: 'text', text }], isError: true };
 }
 
 function isObservation(value: unknown): value is Observation {

@@ -1,4 +1,6 @@
 // The configuration that editors use, as tools: what is read of it, what it may refer to, and that servers start together.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type McpEvent, type McpServersOptions, mcpServers } from '../../../src/adapters/mcp/mcp.ts';
@@ -40,12 +42,12 @@ test('a reference to what is not set is an error that names it', () => {
 });
 
 test('servers start together, not one after another', async () => {
-  const source = servers({ a: entry('slow-start'), b: entry('slow-start'), c: entry('slow-start') });
-  const began = performance.now();
-  await open({ tools: source }).run('return 1');
-  // Each takes a second to answer.
-  expect(performance.now() - began).toBeLessThan(2_900);
-  expect(source.events.filter(({ type }) => type === 'server-start')).toHaveLength(3);
+  const folder = mkdtempSync(join(tmpdir(), 'callgate-meet-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  // Each answers once all three have been asked.
+  const meeting = { command: process.execPath, args: [script, 'meet', join(folder, 'asked')] };
+  const source = servers({ a: meeting, b: meeting, c: meeting });
+  expect((await open({ tools: source }).run('return ALL_TOOLS.length')).value).toBe(6);
 });
 
 test('a server that does not start is left out where its entry or the caller says so, and fails the run elsewhere', async () => {

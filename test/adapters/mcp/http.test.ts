@@ -28,7 +28,7 @@ async function listen(handler: Handler): Promise<string> {
 /** A server of the official SDK with sessions; what it saw is in `seen`. */
 async function official() {
   const sessions = new Map<string, StreamableHTTPServerTransport>();
-  const seen = { tokens: new Set<unknown>(), sessions: 0, ended: 0, cancelled: 0 };
+  const seen = { tokens: new Set<unknown>(), sessions: 0, ended: 0, waiting: 0, cancelled: 0 };
   const url = await listen(async (request, response, body) => {
     seen.tokens.add(request.headers.authorization);
     const known = sessions.get(String(request.headers['mcp-session-id']));
@@ -48,6 +48,7 @@ async function official() {
     }));
     server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, sendNotification, _meta }) => {
       if (params.name === 'wait') {
+        seen.waiting++;
         await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
         seen.cancelled++;
       }
@@ -76,7 +77,7 @@ test('tools of an HTTP server are called with the headers of the caller, one ses
     const { value } = await codeMode.run('return await tools.web.echo({ a: 1 })', { invocation: { actorId } });
     expect(value).toEqual({ a: 1 });
   }
-  expect(seen).toEqual({ tokens: new Set(['Bearer ada', 'Bearer bob']), sessions: 2, ended: 2, cancelled: 0 });
+  expect(seen).toEqual({ tokens: new Set(['Bearer ada', 'Bearer bob']), sessions: 2, ended: 2, waiting: 0, cancelled: 0 });
 });
 
 test('calls of many programs share one session, and a call that is given up is cancelled', async () => {
@@ -87,8 +88,12 @@ test('calls of many programs share one session, and a call that is given up is c
     [1, 2, 3],
     [1, 2, 3],
   ]);
-  await codeMode.run('await tools.web.wait({})', { signal: AbortSignal.timeout(300) });
-  await expect.poll(() => seen.cancelled).toBe(1);
+  const stop = new AbortController();
+  const running = codeMode.run('await tools.web.wait({})', { signal: stop.signal });
+  await expect.poll(() => seen.waiting, { timeout: 20_000 }).toBe(1);
+  stop.abort();
+  await running;
+  await expect.poll(() => seen.cancelled, { timeout: 20_000 }).toBe(1);
   expect(seen.sessions).toBe(1);
 });
 

@@ -51,14 +51,14 @@ test('media become artifacts beside the text, with their bytes, and links become
     ],
   });
   expect(value).toBe('see');
-  expect(artifacts.map(({ kind, mediaType, name, size }) => [kind, mediaType, name, size])).toEqual([
-    ['inline', 'image/png', undefined, 70],
-    ['inline', 'audio/wav', undefined, 3],
-    ['inline', 'text/markdown', 'today.md', 7],
-    ['inline', 'application/octet-stream', 'data.bin', 3],
+  expect(artifacts.map(({ kind, mediaType, name, bytes }) => [kind, mediaType, name, bytes])).toEqual([
+    ['stored', 'image/png', undefined, 70],
+    ['stored', 'audio/wav', undefined, 3],
+    ['stored', 'text/markdown', 'today.md', 7],
+    ['stored', 'application/octet-stream', 'data.bin', 3],
     ['deferred', 'application/pdf', 'report', 12],
   ]);
-  expect(artifacts[2]?.kind === 'inline' && (await artifacts[2].data.text())).toBe('# Today');
+  expect(artifacts[2]?.kind === 'stored' && (await artifacts[2].text())).toBe('# Today');
   expect(artifacts[4]).toMatchObject({
     reference: { server: 'bad', uri: 'https://example.org/report.pdf' },
     metadata: { server: 'bad', tool: 'act', uri: 'https://example.org/report.pdf', description: 'Long.' },
@@ -203,8 +203,13 @@ test('what the server logs is an event of the server and a line of the call that
 
 test('a call that its program does not wait for any more is cancelled at the server', async () => {
   const bad = scripted('hang-or-count');
-  const codeMode = open({ tools: [bad] });
-  const { error } = await codeMode.run('await tools.bad.act({ n: 1 })', { signal: AbortSignal.timeout(300) });
+  const stop = new AbortController();
+  const codeMode = open({
+    tools: [bad],
+    // The tool sends its request right after it has been told to start.
+    observer: { on: (event) => void (event.type === 'call-start' && setImmediate(() => stop.abort())) },
+  });
+  const { error } = await codeMode.run('await tools.bad.act({ n: 1 })', { signal: stop.signal });
   expect(error?.kind).toBe('aborted');
   expect((await codeMode.run('return await tools.bad.act({ n: 0 })')).value).toBe('1 cancelled');
 });

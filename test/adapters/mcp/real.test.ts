@@ -73,10 +73,10 @@ test('text, structured content, images and resources arrive as what they are', a
     'Returning resource reference for Resource 1:',
   ]);
   expect(artifacts.map(({ kind, mediaType }) => `${kind} ${mediaType}`)).toEqual([
-    'inline image/png',
+    'stored image/png',
     'deferred text/plain',
     'deferred text/plain',
-    'inline text/plain',
+    'stored text/plain',
   ]);
 });
 

@@ -1,6 +1,6 @@
 // A server over standard streams that follows a script, well or badly: `node scripted-server.mjs BEHAVIOUR`. It speaks the wire format by
 // hand, since no SDK would misbehave so. Not here: what each behaviour should lead to (contained.test.ts).
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, statSync } from 'node:fs';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 
@@ -39,7 +39,11 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   switch (method) {
     case 'initialize':
       if (behaviour === 'hang-start') return;
-      if (behaviour === 'slow-start') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
+      // Three servers that each wait for the other two.
+      if (behaviour === 'meet') {
+        appendFileSync(argument, 'x');
+        while (statSync(argument).size < 3) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+      }
       if (behaviour === 'strange-version') return send({ id, result: { protocolVersion: '1999-01-01', capabilities: {} } });
       if (behaviour === 'error-start') return send({ id, error: { code: -32000, message: 'not today' } });
       return send({
