@@ -23,6 +23,7 @@ export type { Policy, PolicyCall, PolicyDecision } from './broker/authorize.ts';
 export type { CallRecord } from './broker/broker.ts';
 export type { ShowError } from './broker/deliver.ts';
 export type { AfterCallAnswer, BeforeCallAnswer, HookCall, HookOutcome, Hooks } from './broker/hooks.ts';
+export { type V8Engine, type V8Options, v8 } from './engine/v8-install.ts';
 export type {
   Caller,
   CallStatus,
@@ -44,6 +45,7 @@ export { toJson } from './protocol/values.ts';
 export type { ArtifactsOptions } from './session/artifacts.ts';
 export { type CodeMode, createCodeMode } from './session/code-mode.ts';
 export type { ControlSchema, ControlTool } from './session/control-tools.ts';
+export type { EngineOption, IsolationOption } from './session/engines.ts';
 export type { ListedTool, ModelCatalog } from './session/model-catalog.ts';
 export type { Observation, ObserveOptions } from './session/observation.ts';
 export type { CatalogOptions, CodeModeOptions, DiscoveryPlace, RunOptions, SessionOptions, TypeCheckMode } from './session/options.ts';

@@ -38,7 +38,14 @@ export type Outcome =
   /** The code was no program to this engine; position in the evaluated code. */
   | { readonly type: 'syntax'; readonly message: string; readonly line?: number; readonly column?: number }
   /** The engine ended the program: by a limit, which it names, or because the sandbox broke. `output` is what it still printed, as lines. */
-  | { readonly type: 'dead'; readonly kind: ErrorKind; readonly limit?: LimitName; readonly output: string };
+  | {
+      readonly type: 'dead';
+      readonly kind: ErrorKind;
+      readonly limit?: LimitName;
+      readonly output: string;
+      /** What the program did may yet take the worker down: no other program should come to it. */
+      readonly spent?: true;
+    };
 
 /** One guest world. Owned by whoever opened it; unusable after dispose() or after a fault. */
 export interface Realm {
@@ -50,10 +57,13 @@ export interface Realm {
   start(catalog: string, start: Start, options: StartOptions, budget: Budget): Outcome;
   /** Hands the guest settlements (a JSON array, or nothing), with the buffers that belong to them, and lets it run until it can only wait. */
   post(settlements: string, budget: Budget, beside?: readonly ArrayBuffer[]): Outcome;
-  /** The whole guest as bytes; only between entries. The realm is free afterwards. */
-  park(): Image;
+  /**
+   * The whole guest as bytes, after which the realm is free; only between entries. `undefined` when that is more than `mostBytes`: then the
+   * guest stays. Absent, as `resume` is, in an engine that has no images: its programs stay where they are while they wait.
+   */
+  park?(mostBytes: number): Image | undefined;
   /** Continues a parked guest with settlements. */
-  resume(
+  resume?(
     catalog: string,
     image: Image,
     settlements: string,
@@ -74,6 +84,10 @@ export interface Engine {
   readonly carriesBytes?: boolean;
   /** Names the engine, its version and the guest runtime: images only fit their own build. */
   readonly build: string;
+  /** Whether its realms can park a program and resume it. */
+  readonly parks: boolean;
+  /** Realms that one worker should keep, one per memory size. */
+  readonly mostRealms: number;
   /** Makes tools available under an id, from the catalog's manifest. */
   addCatalog(id: string, manifest: string): void;
   removeCatalog(id: string): void;

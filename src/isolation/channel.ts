@@ -3,6 +3,8 @@
 
 /** One end of the pipe. What is sent arrives in order, never synchronously. */
 export interface Channel {
+  /** Longest message in bytes, where there is such a limit. */
+  readonly mostBytes?: number;
   send(text: string, image?: ArrayBuffer, beside?: readonly ArrayBuffer[]): void;
   /** Whether `beside` arrives. Where it does not, bytes are base64 in the text. */
   readonly carriesBytes?: boolean;

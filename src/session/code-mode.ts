@@ -2,14 +2,8 @@
 // Not here: that the options are right (options.ts), what happens to one program (execution.ts).
 import { createHash, randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { availableParallelism } from 'node:os';
 import { Reporter } from '../broker/report.ts';
-import { compileQuickJs } from '../engine/quickjs-module.ts';
-import { createAlone, tellAlone } from '../isolation/awake.ts';
-import type { Channel } from '../isolation/channel.ts';
-import { startInline } from '../isolation/inline.ts';
-import { Scheduler } from '../isolation/scheduler.ts';
-import { startThread } from '../isolation/thread.ts';
+import type { Scheduler } from '../isolation/scheduler.ts';
 import type { Observer } from '../observe.ts';
 import { CodeModeError } from '../protocol/errors.ts';
 import { type LimitOverrides, type Limits, resolveLimits } from '../protocol/limits.ts';
@@ -23,6 +17,7 @@ import { ToolIndexes } from '../tools/search.ts';
 import { SeenResultsOfTools } from '../tools/seen-results.ts';
 import { Workspaces } from '../workspace/open.ts';
 import { Artifacts } from './artifacts.ts';
+import { type Choice, Engines } from './engines.ts';
 import { type ExecutionOptions, execute, type GuestCatalog } from './execution.ts';
 import { functionNames, hostFunctions, SearchTurns } from './functions.ts';
 import { type ModelCatalog, modelCatalog } from './model-catalog.ts';
@@ -30,6 +25,7 @@ import {
   CATALOG_OPTIONS,
   type CatalogOptions,
   type CodeModeOptions,
+  checkEngine,
   checkGlobals,
   checkKeys,
   checkLocale,
@@ -81,14 +77,11 @@ export function createCodeMode(options: CodeModeOptions): CodeMode {
   return new OpenCodeMode(checkOptions(options));
 }
 
-/** Memory for programs that wait without a worker, some hundred thousand of the ordinary kind. */
-const MAX_PARKED_BYTES = 2 * 1024 ** 3;
 /** What a guest's image has room for, in characters of the manifest: some twelve thousand tools, or constants of twice the length. */
 const MAX_MANIFEST = 2.25 * 1024 * 1024;
 /** Time at closing for observers that have not heard everything. */
 const OBSERVERS_MS = 1_000;
-/** Deepest guest stack that fits the host's own thread. */
-const INLINE_STACK_BYTES = 192 * 1024;
+
 class OpenCodeMode implements CodeMode {
   readonly #options: CodeModeOptions;
   readonly #limits: Limits;
@@ -110,9 +103,9 @@ class OpenCodeMode implements CodeMode {
   /** What is known of results, where all runs learn together. */
   readonly #seen: SeenResultsOfTools | undefined;
   readonly #functions: readonly string[];
+  readonly #engines: Engines;
   readonly #workspaces: Workspaces | undefined;
   readonly #artifacts: Artifacts;
-  #scheduler: Promise<Scheduler> | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(options: CodeModeOptions) {
@@ -120,6 +113,7 @@ class OpenCodeMode implements CodeMode {
     this.#limits = resolveLimits(options.artifacts?.limits, options.limits);
     this.#reporter = new Reporter({ ...options, observers: observersOf(options.observer) });
     this.#artifacts = new Artifacts(options.artifacts ?? {}, (fact) => this.#reporter.tell(fact));
+    this.#engines = new Engines(options, this.#limits);
     // As many listeners as programs run.
     setMaxListeners(0, this.#closing.signal);
     this.#timeZone = checkTimeZone(options.timeZone ?? 'UTC');
@@ -150,7 +144,8 @@ class OpenCodeMode implements CodeMode {
     if (typeof source !== 'string')
       throw new CodeModeError('option_invalid', `The program should be a string, but is ${describe(source)}.`);
     const signal = checkSignal(options.signal);
-    const limits = this.#limitsFor(options.limits);
+    const choice = this.#engines.choose(checkEngine(options.engine));
+    const limits = this.#limitsFor(choice, options.limits);
     const run = createRun({ id: options.runId, invocation: options.invocation });
     const oversized = Buffer.byteLength(source) > limits.sourceBytes;
     if (oversized)
@@ -160,7 +155,7 @@ class OpenCodeMode implements CodeMode {
       );
     const mode = this.#modeFor(options.typecheck);
     if (mode !== 'off') await this.#types.require();
-    const scheduler = await this.#open();
+    const scheduler = await this.#engines.open(choice, limits);
     await this.#openWorkspace(run);
     const { collection, catalog, guest } = this.#fixed ?? (await this.#build(run));
     const shelf = this.#artifacts.shelfFor(run.run);
@@ -194,12 +189,13 @@ class OpenCodeMode implements CodeMode {
     if (this.#closed !== undefined) throw new CodeModeError('closed', 'This code mode has been closed; create another one.');
     checkKeys(options, SESSION_OPTIONS, 'openSession()');
     const signal = checkSignal(options.signal);
-    const limits = this.#limitsFor(options.limits);
+    const choice = this.#engines.choose(checkEngine(options.engine));
+    const limits = this.#limitsFor(choice, options.limits);
     const { except = [] } = options;
     const run = createRun({ id: options.runId, invocation: options.invocation });
     const mode = this.#modeFor(options.typecheck);
     if (mode !== 'off') await this.#types.require();
-    const scheduler = await this.#open();
+    const scheduler = await this.#engines.open(choice, limits);
     await this.#openWorkspace(run);
     const { collection, catalog: everything, guest: whole } = this.#fixed ?? (await this.#build(run));
     const shelf = this.#artifacts.shelfFor(run.run);
@@ -219,6 +215,11 @@ class OpenCodeMode implements CodeMode {
         limits,
         signal,
         execution: { ...this.#shared(scheduler), ...execution, shelf, guest, typecheck: this.#types.for(catalog, mode) },
+        schedulerFor: async (engine, overrides) => {
+          const other = engine === undefined ? choice : this.#engines.choose(checkEngine(engine));
+          const fitted = this.#engines.fit(other, overrides === undefined ? limits : resolveLimits(limits, overrides));
+          return { limits: fitted, scheduler: await this.#engines.open(other, fitted) };
+        },
         release: async () => {
           if (session !== undefined) this.#sessions.delete(session);
           await shelf.close();
@@ -329,10 +330,8 @@ class OpenCodeMode implements CodeMode {
     return mode === undefined ? (this.#options.typecheck ?? 'off') : checkMode(mode);
   }
 
-  #limitsFor(overrides: LimitOverrides | undefined): Limits {
-    const resolved = overrides === undefined ? this.#limits : resolveLimits(this.#limits, overrides);
-    // The host's own thread has a smaller stack than a worker's.
-    return this.#options.isolation === 'inline' ? { ...resolved, stackBytes: Math.min(resolved.stackBytes, INLINE_STACK_BYTES) } : resolved;
+  #limitsFor(choice: Choice, overrides: LimitOverrides | undefined): Limits {
+    return this.#engines.fit(choice, overrides === undefined ? this.#limits : resolveLimits(this.#limits, overrides));
   }
 
   observe(observer: Pick<Observer, 'on'>): () => void {
@@ -345,7 +344,7 @@ class OpenCodeMode implements CodeMode {
     this.#closed ??= (async () => {
       this.#closing.abort();
       await Promise.allSettled([...this.#running, ...[...this.#sessions].map((session) => session.close())]);
-      await Promise.all([this.#types.close(), this.#scheduler?.then((scheduler) => scheduler.close()), this.#workspaces?.close()]);
+      await Promise.all([this.#types.close(), this.#engines.close(), this.#workspaces?.close()]);
       await this.#artifacts.close();
       await this.#reporter.settle(OBSERVERS_MS);
     })();
@@ -354,24 +353,6 @@ class OpenCodeMode implements CodeMode {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  #open(): Promise<Scheduler> {
-    this.#scheduler ??= compileQuickJs().then((wasm) => {
-      const inline = this.#options.isolation === 'inline';
-      const { workers = Math.max(2, availableParallelism()), maxWorkers = 4 * workers, maxPrograms = 20_000 } = this.#options;
-      const alone = createAlone();
-      return new Scheduler({
-        spawn: (): Channel => (inline ? startInline(wasm) : startThread(wasm, alone)),
-        onPrograms: (programs) => tellAlone(alone, programs),
-        workers: inline ? 1 : workers,
-        maxWorkers: inline ? 1 : Math.max(maxWorkers, workers),
-        maxPrograms,
-        maxParkedBytes: MAX_PARKED_BYTES,
-        killable: !inline,
-      });
-    });
-    return this.#scheduler;
   }
 }
 

@@ -53,8 +53,13 @@ export class ScriptedWorker {
     this.#far.send(seal(envelope, body), image);
   }
 
-  ready(): void {
-    this.say({ type: 'ready', build: 'scripted' });
+  /** Whatever it says, also what no worker of ours would. */
+  sayText(text: string): void {
+    this.#far.send(text);
+  }
+
+  ready(parks = true): void {
+    this.say({ type: 'ready', build: 'scripted', parks });
   }
 
   /** Answers the last entry: the program waits. */
