@@ -158,8 +158,8 @@ async function install(): Promise<void> {
     dependencies: Record<string, string>;
     bin: Record<string, string>;
   };
-  // The compiler is an optional peer: there for those who check types.
-  for (const name of [...Object.keys(manifest.dependencies), '@types/node', 'typescript']) {
+  // The compiler is an optional peer: there for those who check types. The server is one that the README starts.
+  for (const name of [...Object.keys(manifest.dependencies), '@types/node', 'typescript', '@modelcontextprotocol/server-memory']) {
     await mkdir(dirname(join(modules, name)), { recursive: true });
     await symlink(join(root, 'node_modules', name), join(modules, name), 'junction');
   }
