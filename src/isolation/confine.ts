@@ -2,7 +2,8 @@
 // Says truthfully what is in force. Not here: what runs in the child and what is said to it (process.ts), and each wall by itself
 // (resource-limits.ts, bubblewrap.ts, seccomp.ts, seatbelt.ts).
 import { execFile, spawn } from 'node:child_process';
-import { access, constants, mkdtemp, open, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { closeSync, openSync } from 'node:fs';
+import { access, constants, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -162,30 +163,30 @@ async function withSeatbelt(command: Command, means: Means): Promise<Confined> {
   });
 }
 
-function started(line: readonly string[], inForce: InForce, handle?: { readonly fd: number; close(): Promise<void> }): Confined {
+function started(line: readonly string[], inForce: InForce, descriptor?: number): Confined {
   const [file = '', ...args] = line;
-  let isOpen = handle !== undefined;
+  let isOpen = descriptor !== undefined;
   return {
     file,
     args,
-    stdio: handle === undefined ? [] : [handle.fd],
+    stdio: descriptor === undefined ? [] : [descriptor],
     release() {
-      if (!isOpen) return;
+      if (isOpen && descriptor !== undefined) closeSync(descriptor);
       isOpen = false;
-      handle?.close().catch(() => undefined);
     },
     inForce,
   };
 }
 
 /** The filter in a file that no folder holds any more; each child reads its own from the start. */
-async function openFilter(arch: string): Promise<{ readonly fd: number; close(): Promise<void> }> {
+async function openFilter(arch: string): Promise<number> {
   if (!isFiltered(arch)) throw new Error(`There is no filter for ${arch}.`);
   const folder = await mkdtemp(join(tmpdir(), 'callgate-filter-'));
   try {
     const path = join(folder, 'filter');
     await writeFile(path, seccompFilter(arch), { mode: 0o600 });
-    return await open(path, 'r');
+    // A plain descriptor: a file handle would close itself when nobody holds it any more.
+    return openSync(path, 'r');
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

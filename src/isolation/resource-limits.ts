@@ -4,7 +4,10 @@ import { readFile } from 'node:fs/promises';
 
 /** What the system holds a process to. Absent: no such limit. */
 export interface ResourceLimits {
-  /** Private writable memory: heap, array buffers, WebAssembly. Not address space, of which WebAssembly reserves gigabytes. */
+  /**
+   * Private writable memory: heap, array buffers, WebAssembly. Not address space, of which WebAssembly reserves gigabytes. From Node 24 on each
+   * isolate of V8, so each thread too, counts half a gigabyte that it reserves for code and does not use.
+   */
   readonly dataBytes?: number | undefined;
   /** CPU time over the process's whole life. */
   readonly cpuSeconds?: number | undefined;
