@@ -14,6 +14,7 @@ export type { Policy, PolicyCall, PolicyDecision } from './broker/authorize.ts';
 export type { CallRecord } from './broker/broker.ts';
 export type { ShowError } from './broker/deliver.ts';
 export type { AfterCallAnswer, BeforeCallAnswer, HookCall, HookOutcome, Hooks } from './broker/hooks.ts';
+export { type V8Engine, type V8Options, v8 } from './engine/v8-install.ts';
 export type {
   Caller,
   CallStatus,
@@ -33,6 +34,7 @@ export type { Warning } from './protocol/messages.ts';
 export { toJson } from './protocol/values.ts';
 export { type CodeMode, createCodeMode } from './session/code-mode.ts';
 export type { ControlSchema, ControlTool } from './session/control-tools.ts';
+export type { EngineOption, IsolationOption } from './session/engines.ts';
 export type { Observation, ObserveOptions } from './session/observation.ts';
 export type { CodeModeOptions, RunOptions, SessionOptions, TypeCheckMode } from './session/options.ts';
 export { type RenderedBlock, type Rendering, renderResult } from './session/render.ts';

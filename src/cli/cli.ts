@@ -38,6 +38,7 @@ const USAGE_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'name_invalid',
   'name_collision',
   'catalog_failed',
+  'engine_unavailable',
 ]);
 
 function callgate(terminal: Terminal, done: (isOk: boolean) => void): Command {
@@ -63,7 +64,15 @@ function callgate(terminal: Terminal, done: (isOk: boolean) => void): Command {
     .option('--quiet', 'do not show calls while they happen')
     .option('--trace <file>', 'write every event as a line of JSON; the file must not exist')
     .option('--no-payloads', 'leave program text, inputs, outputs and values out of the trace')
-    .addOption(new Option('--isolation <kind>', 'where the guest runs').choices(['thread', 'inline']).default('thread'))
+    .addOption(new Option('--engine <name>', 'what runs the guest').choices(['quickjs', 'v8']).default('quickjs'))
+    .addOption(
+      new Option('--isolation <kind>', 'where the guest runs (default: thread, and process for v8)').choices([
+        'thread',
+        'process',
+        'inline',
+      ]),
+    )
+    .option('--node <path>', 'the Node binary, 24 or later, that runs the engine v8')
     .addOption(new Option('--typecheck <mode>', 'check types against the tools first').choices(['off', 'warn', 'error']).default('off'))
     .option('--time-zone <name>', "the program's time zone, for example Europe/Berlin", 'UTC')
     .option('--locale <tag>', "the program's locale, for example de-DE", 'en-US')

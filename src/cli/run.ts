@@ -2,12 +2,21 @@
 // in a file of its own.
 import { resolve } from 'node:path';
 import { traceFile } from '../adapters/trace.ts';
-import { createCodeMode, type Invocation, type LimitOverrides, type TypeCheckMode } from '../index.ts';
+import {
+  createCodeMode,
+  type EngineOption,
+  type Invocation,
+  type IsolationOption,
+  type LimitOverrides,
+  type TypeCheckMode,
+  v8,
+} from '../index.ts';
 import { readProgram } from './program-text.ts';
 import { Progress } from './progress.ts';
 import { renderJson, renderOutput, renderTroubles } from './render.ts';
 import { colorsFor, type Terminal } from './terminal.ts';
 import { loadTools } from './tools-module.ts';
+import { UsageError } from './usage.ts';
 
 /** Most of one payload in a trace: whole results, so that a program can be replayed. */
 const TRACED_BYTES = 8 * 1024 * 1024;
@@ -19,7 +28,9 @@ export interface RunOptions {
   readonly quiet?: boolean;
   readonly trace?: string;
   readonly payloads?: boolean;
-  readonly isolation: 'thread' | 'inline';
+  readonly engine: 'quickjs' | 'v8';
+  readonly isolation?: IsolationOption;
+  readonly node?: string;
   readonly typecheck: TypeCheckMode;
   readonly timeZone: string;
   readonly locale: string;
@@ -40,6 +51,7 @@ export async function run(file: string, options: RunOptions, terminal: Terminal)
   const codeMode = createCodeMode({
     tools,
     limits: limit,
+    engine: engineOf(options),
     isolation,
     typecheck,
     timeZone,
@@ -60,6 +72,12 @@ export async function run(file: string, options: RunOptions, terminal: Terminal)
     await codeMode.close();
     trace?.close();
   }
+}
+
+function engineOf({ engine, node }: RunOptions): EngineOption {
+  if (node === undefined) return engine;
+  if (engine === 'v8') return v8({ node });
+  throw new UsageError('--node says what the engine v8 runs on; add --engine v8.');
 }
 
 function invocationOf({ actor, context, interface: from }: RunOptions): Invocation {

@@ -31,7 +31,14 @@ export type Outcome =
   /** The code was no program to this engine; position in the evaluated code. */
   | { readonly type: 'syntax'; readonly message: string; readonly line?: number; readonly column?: number }
   /** The engine ended the program: by a limit, which it names, or because the sandbox broke. `output` is what it still printed, as lines. */
-  | { readonly type: 'dead'; readonly kind: ErrorKind; readonly limit?: LimitName; readonly output: string };
+  | {
+      readonly type: 'dead';
+      readonly kind: ErrorKind;
+      readonly limit?: LimitName;
+      readonly output: string;
+      /** What the program did may yet take the worker down: no other program should come to it. */
+      readonly spent?: true;
+    };
 
 /** One guest world. Owned by whoever opened it; unusable after dispose() or after a fault. */
 export interface Realm {
@@ -41,10 +48,13 @@ export interface Realm {
   start(catalog: string, start: Start, options: StartOptions, budget: Budget): Outcome;
   /** Hands the guest settlements (a JSON array, or nothing) and lets it run until it can only wait. */
   post(settlements: string, budget: Budget): Outcome;
-  /** The whole guest as bytes; only between entries. The realm is free afterwards. */
-  park(): Image;
+  /**
+   * The whole guest as bytes, after which the realm is free; only between entries. `undefined` when that is more than `mostBytes`: then the
+   * guest stays. Absent, as `resume` is, in an engine that has no images: its programs stay where they are while they wait.
+   */
+  park?(mostBytes: number): Image | undefined;
   /** Continues a parked guest with settlements. */
-  resume(catalog: string, image: Image, settlements: string, options: StartOptions, budget: Budget): Outcome;
+  resume?(catalog: string, image: Image, settlements: string, options: StartOptions, budget: Budget): Outcome;
   /** Most memory that the program has used so far, the engine's own not counted. */
   peakBytes(): number;
   /** Forgets the program and scrubs what it used. False when the realm can not be used again. */
@@ -56,6 +66,8 @@ export interface Realm {
 export interface Engine {
   /** Names the engine, its version and the guest runtime: images only fit their own build. */
   readonly build: string;
+  /** Whether its realms can park a program and resume it. */
+  readonly parks: boolean;
   /** Makes tools available under an id, from the catalog's manifest. */
   addCatalog(id: string, manifest: string): void;
   removeCatalog(id: string): void;

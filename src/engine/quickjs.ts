@@ -41,6 +41,7 @@ export async function createQuickJs(wasm: WebAssembly.Module): Promise<Engine> {
   maker.adopt(boot, images);
   return {
     build,
+    parks: true,
     addCatalog(id, manifest) {
       images.set(id, maker.makeImage(boot, manifest));
     },
@@ -201,10 +202,11 @@ class QuickJsRealm implements Realm {
     });
   }
 
-  park(): Image {
+  park(mostBytes: number): Image | undefined {
     const base = this.#images.get(this.#catalog);
     if (base === undefined) throw new Error('A realm without a program cannot be parked.');
     const image = this.#memory.difference(base);
+    if (image.byteLength > mostBytes) return undefined;
     this.reset();
     return image;
   }

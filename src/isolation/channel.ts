@@ -3,6 +3,8 @@
 
 /** One end of the pipe. What is sent arrives in order, never synchronously. */
 export interface Channel {
+  /** Longest message in bytes, where there is such a limit. */
+  readonly mostBytes?: number;
   send(text: string, image?: ArrayBuffer): void;
   /** Set once, by whoever reads this end. */
   onMessage: (text: string, image?: ArrayBuffer) => void;

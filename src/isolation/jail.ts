@@ -3,6 +3,7 @@
 // Not here: which program gets this worker (scheduler.ts), how a realm works (engine/).
 import type { Budget, Engine, Outcome, Realm } from '../engine/engine.ts';
 import {
+  type Diagnosis,
   type HostEnvelope,
   type Manifest,
   type StartOptions,
@@ -15,6 +16,15 @@ import type { Channel } from './channel.ts';
 
 /** Realms kept per worker, one per memory size, most recently used last. */
 const REALMS = 3;
+/** Longest line of an envelope: its warnings are what is long. */
+const ENVELOPE_BYTES = 1024 * 1024;
+/** For a turn whose calls and output do not fit one message. */
+const TOO_MUCH: Diagnosis = {
+  name: 'RangeError',
+  message:
+    'The program said more at once than can leave a child process: all calls, output and values of one turn together. Make fewer or smaller calls at once, and await them in between.',
+  stack: '',
+};
 
 /** The program that is in this worker. */
 interface Inmate {
@@ -74,6 +84,11 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
     } as const;
     switch (outcome.type) {
       case 'lines': {
+        if (!fits(outcome.lines)) {
+          say({ ...base, fate: 'dead', kind: 'limit', diagnosis: TOO_MUCH });
+          release(current);
+          return;
+        }
         const done = endsProgram(outcome.lines);
         say({ ...base, fate: done ? 'done' : 'live', ...(outcome.starved ? { starved: true } : {}) }, outcome.lines);
         if (done) release(current);
@@ -83,16 +98,33 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
         throw new Error('An entry after the first cannot be a syntax error.');
       case 'dead':
         say(
-          { ...base, fate: 'dead', kind: outcome.kind, ...(outcome.limit === undefined ? {} : { limit: outcome.limit }) },
-          outcome.output,
+          {
+            ...base,
+            fate: 'dead',
+            kind: outcome.kind,
+            ...(outcome.limit === undefined ? {} : { limit: outcome.limit }),
+            ...(outcome.spent === undefined ? {} : { spent: outcome.spent }),
+          },
+          fits(outcome.output) ? outcome.output : '',
         );
-        release(current);
+        // A worker that is to go is not tidied up: that could be what takes it down, before it has been heard.
+        if (outcome.spent === undefined) release(current);
     }
+  }
+
+  /** Whether what a guest said can be carried to the host in one message. */
+  function fits(lines: string): boolean {
+    const { mostBytes } = channel;
+    if (mostBytes === undefined) return true;
+    const most = mostBytes - ENVELOPE_BYTES;
+    return lines.length * 3 <= most || Buffer.byteLength(lines) <= most;
   }
 
   function admit(current: Inmate): void {
     inmate = current;
-    current.realm.onOutput = (lines) => say({ type: 'output', id: current.id }, lines);
+    current.realm.onOutput = (lines) => {
+      if (fits(lines)) say({ type: 'output', id: current.id }, lines);
+    };
   }
 
   function release(current: Inmate): void {
@@ -169,16 +201,18 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
       case 'resume': {
         if (image === undefined) throw new Error('A program was to be resumed without its image.');
         const realm = await openRealm(envelope.memoryBytes);
+        if (realm.resume === undefined) throw new Error('A program was to be resumed by an engine that has no images.');
+        const resume = realm.resume.bind(realm);
         const current: Inmate = { id: envelope.id, realm, options: envelope, cpuMs: envelope.usedMs };
         admit(current);
-        enter(current, (budget) => realm.resume(envelope.catalog, image, body, envelope, budget));
+        enter(current, (budget) => resume(envelope.catalog, image, body, envelope, budget));
         return;
       }
       case 'park': {
         const current = expected(envelope.id);
-        const parked = current.realm.park();
+        const parked = current.realm.park?.(channel.mostBytes ?? Number.POSITIVE_INFINITY);
         say({ type: 'parked', id: envelope.id }, '', parked);
-        release(current);
+        if (parked !== undefined) release(current);
         return;
       }
       case 'drop': {
@@ -217,7 +251,7 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
     queue = mine;
   };
   // Not before the parser is there: the first program's time, and the watchdog's patience, would go into loading it.
-  loadParser().then(() => say({ type: 'ready', build: engine.build }), fault);
+  loadParser().then(() => say({ type: 'ready', build: engine.build, parks: engine.parks }), fault);
 }
 
 /** Whether the last line says that the program has ended. Guest text is looked at, not believed: the host decodes it. */

@@ -1,6 +1,7 @@
 // Which worker runs which program. A worker runs one guest at a time; a program that waits while others want its worker is
 // parked as an image and continued on any free one. The watchdog ends a worker that does not answer, with exactly the
 // program that is on it. Not here: what a program says (session/execution.ts), how a guest is entered (jail.ts).
+import { unsealWorker } from '../protocol/envelope.ts';
 import type { ErrorKind } from '../protocol/errors.ts';
 import type { LimitName } from '../protocol/limits.ts';
 import {
@@ -9,7 +10,6 @@ import {
   type HostEnvelope,
   type StartOptions,
   seal,
-  unseal,
   type WorkerEnvelope,
 } from '../protocol/messages.ts';
 import type { Channel } from './channel.ts';
@@ -72,6 +72,8 @@ export interface SchedulerOptions {
   readonly onPrograms?: (programs: number) => void;
   /** Inline workers cannot be ended. */
   readonly killable: boolean;
+  /** A worker whose programs have computed for so long altogether is replaced by a new one. Default: never. */
+  readonly retireAfterMs?: number;
 }
 
 /** A program that waits this long gives its worker to one that is ready; sooner when many are, since every worker is kept idle so long for each. */
@@ -92,6 +94,10 @@ const CATALOGS = 16;
 interface WorkerRecord {
   readonly channel: Channel & { ref?(): void; unref?(): void };
   ready: boolean;
+  /** Whether its programs can be parked. */
+  parks: boolean;
+  /** How long its programs have computed. */
+  usedMs: number;
   /** The program whose guest is in this worker. */
   resident: Program | undefined;
   /** What the worker owes an answer for. */
@@ -119,10 +125,13 @@ interface Program extends Ticket {
   inbox: string[];
   backlog: number;
   usedMs: number;
+  /** Its image was too big to be carried: it keeps its worker. */
+  stays: boolean;
 }
 
 export class Scheduler {
   readonly #options: SchedulerOptions;
+  readonly #retireAfterMs: number;
   readonly #workers = new Set<WorkerRecord>();
   /** Programs that want a worker, first come first served. */
   readonly #queue: Program[] = [];
@@ -143,6 +152,7 @@ export class Scheduler {
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
+    this.#retireAfterMs = options.retireAfterMs ?? Number.POSITIVE_INFINITY;
   }
 
   /** Starts workers before the first program needs them; resolves when one is ready. */
@@ -165,6 +175,7 @@ export class Scheduler {
       inbox: [],
       backlog: 0,
       usedMs: 0,
+      stays: false,
       post: (settlements) => {
         if (program.state === 'ended') return;
         for (const settlement of settlements) {
@@ -271,7 +282,22 @@ export class Scheduler {
       worker.resident = program;
       program.worker = worker;
       this.#enter(worker, program);
+      if (!worker.parks) this.#keepSpare();
     }
+  }
+
+  /** Where programs keep their workers, a warm one waits for the next program, since starting one takes long. */
+  #keepSpare(): void {
+    if (this.#workers.size >= Math.max(this.#options.workers, this.#options.maxWorkers)) return;
+    for (const worker of this.#workers) if (worker.resident === undefined) return;
+    this.#spawn();
+  }
+
+  /** Workers whose program waits and keeps them all the same. */
+  #occupied(): number {
+    let count = 0;
+    for (const worker of this.#workers) if (isOccupied(worker)) count++;
+    return count;
   }
 
   #freeWorker(): WorkerRecord | undefined {
@@ -292,7 +318,11 @@ export class Scheduler {
     const wanted = this.#queue.length + this.#diagnoses.length;
     const now = performance.now();
     const mayStart = now >= this.#startAgainAt || this.#workers.size === 0;
-    if (mayStart && starting < wanted && this.#workers.size < this.#options.workers) this.#spawn();
+    // A program that cannot leave its worker while it waits takes it from the others: another one in its place.
+    // One more for the places of errors, which nobody should wait for until some program has ended.
+    const most = this.#options.maxWorkers + (this.#diagnoses.length > 0 ? 1 : 0);
+    const kept = Math.min(this.#options.workers + this.#occupied(), most);
+    if (mayStart && starting < wanted && this.#workers.size < kept) this.#spawn();
     else if (mayStart && starting === 0 && this.#workers.size < this.#options.maxWorkers) this.#relieve(now);
     let parked = 0;
     let soonest = Number.POSITIVE_INFINITY;
@@ -300,7 +330,7 @@ export class Scheduler {
     for (const worker of this.#workers) {
       if (worker.owes === 'parked') parked++;
       if (!worker.ready || worker.owes !== undefined || worker.resident === undefined || parked >= wanted) continue;
-      if (this.#parkedBytes > this.#options.maxParkedBytes) continue;
+      if (isOccupied(worker) || this.#parkedBytes > this.#options.maxParkedBytes) continue;
       const waited = now - worker.waitingSince;
       if (waited >= patienceMs) {
         this.#send(worker, { type: 'park', id: worker.resident.id }, 'parked', ANSWER_MS);
@@ -323,6 +353,7 @@ export class Scheduler {
   #relieve(now: number): void {
     let soonest = Number.POSITIVE_INFINITY;
     for (const worker of this.#workers) {
+      if (isOccupied(worker)) continue;
       if (worker.owes !== 'turn') return;
       soonest = Math.min(soonest, now - worker.enteredAt);
     }
@@ -403,6 +434,8 @@ export class Scheduler {
     const worker: WorkerRecord = {
       channel: this.#options.spawn(),
       ready: false,
+      parks: true,
+      usedMs: 0,
       resident: undefined,
       owes: 'ready',
       catalogs: new Set(),
@@ -422,7 +455,15 @@ export class Scheduler {
 
   #hear(worker: WorkerRecord, text: string, image: ArrayBuffer | undefined): void {
     if (!this.#workers.has(worker)) return;
-    const { envelope, body } = unseal<WorkerEnvelope>(text);
+    let heard: ReturnType<typeof unsealWorker>;
+    try {
+      heard = unsealWorker(text);
+    } catch (error) {
+      this.#lose(worker, error);
+      void worker.channel.close();
+      return;
+    }
+    const { envelope, body } = heard;
     if (envelope.type === 'output') {
       const program = worker.resident;
       if (program?.id === envelope.id && program.state !== 'ended') program.job.onOutput(body);
@@ -441,19 +482,24 @@ export class Scheduler {
           return;
         }
         worker.ready = true;
+        worker.parks = envelope.parks;
         break;
       case 'turn':
         this.#turn(worker, envelope, body);
         break;
       case 'parked': {
         const program = worker.resident;
+        if (image === undefined) {
+          this.#stay(worker, program);
+          break;
+        }
         worker.resident = undefined;
         if (program !== undefined && program.state !== 'ended') {
           program.worker = undefined;
           program.state = 'parked';
           program.image = image;
-          this.#parkedBytes += image?.byteLength ?? 0;
-          program.job.onMove?.('parked', image?.byteLength ?? 0);
+          this.#parkedBytes += image.byteLength;
+          program.job.onMove?.('parked', image.byteLength);
           if (program.ready) this.#queue.push(program);
         }
         break;
@@ -467,22 +513,44 @@ export class Scheduler {
       default:
         envelope satisfies never;
     }
+    if (envelope.type === 'turn' && worker.resident === undefined && (envelope.spent === true || worker.usedMs > this.#retireAfterMs)) {
+      this.#remove(worker, { kind: 'fault' });
+      void worker.channel.close();
+      return;
+    }
     this.#dispatch();
     if (this.#workers.size > this.#options.workers && worker.owes === undefined && worker.resident === undefined) this.#retireLater(worker);
+  }
+
+  /** It was asked to leave its worker, and could not. */
+  #stay(worker: WorkerRecord, program: Program | undefined): void {
+    if (program === undefined) return;
+    program.stays = true;
+    if (program.state === 'ended') {
+      worker.resident = undefined;
+      worker.channel.send(seal({ type: 'drop', id: program.id }));
+    } else if (program.ready) this.#enter(worker, program);
   }
 
   #retireLater(worker: WorkerRecord): void {
     clearTimeout(worker.idle);
     worker.idle = setTimeout(() => {
       if (worker.owes !== undefined || worker.resident !== undefined || this.#workers.size <= this.#options.workers) return;
+      if (!worker.parks && this.#isLastSpare(worker)) return;
       this.#workers.delete(worker);
       void worker.channel.close();
     }, IDLE_MS);
     worker.idle.unref();
   }
 
+  #isLastSpare(worker: WorkerRecord): boolean {
+    for (const other of this.#workers) if (other !== worker && other.resident === undefined) return false;
+    return true;
+  }
+
   #turn(worker: WorkerRecord, turn: Turn, lines: string): void {
     const program = worker.resident;
+    worker.usedMs += turn.cpuMs;
     if (program === undefined) return;
     program.usedMs += turn.cpuMs;
     worker.waitingSince = performance.now();
@@ -593,6 +661,11 @@ export class Scheduler {
     for (const worker of this.#workers) if (worker.ready) return true;
     return false;
   }
+}
+
+/** Whether its program waits, and cannot do so elsewhere. */
+function isOccupied({ ready, owes, resident, parks }: WorkerRecord): boolean {
+  return ready && owes === undefined && resident !== undefined && (!parks || resident.stays);
 }
 
 /** As many settlements as one entry takes, as a JSON array: all of them, unless they are big. */

@@ -35,6 +35,7 @@ export type ErrorCode =
   | 'closed'
   | 'store_failed'
   | 'sandbox_unavailable'
+  | 'engine_unavailable'
   // answers to a call, seen by the program
   | 'tool_unknown'
   | 'input_invalid'

@@ -10,7 +10,7 @@
 //   2. `start`, `post` and `resume` enter the guest. Each is answered by exactly one `turn`, or by the worker's death; the host
 //      sends nothing more for that program before the answer, except that it may kill the worker.
 //   3. A `turn` whose fate is `live` leaves the program waiting: the host may `post` more, `park` it (answered by `parked` with the
-//      image) or `drop` it (not answered). Any other fate is the end of that program, and the worker is free for the next.
+//XX Any other fate is the end of that program, and the worker is free for the next.
 //      A turn that takes long may send `output` before its answer: lines of output alone. So does the body of a turn whose fate is `dead`.
 //   4. `diagnose` may be sent to a worker that is free; it is answered by `diagnosis`.
 //
@@ -159,7 +159,7 @@ type Fate =
 
 /** Worker to host. */
 export type WorkerEnvelope =
-  | { readonly type: 'ready'; readonly build: string }
+  | { readonly type: 'ready'; readonly build: string /** Whether it answers `park`. */; readonly parks: boolean }
   | ({
       readonly type: 'turn';
       readonly id: number;
@@ -173,9 +173,11 @@ export type WorkerEnvelope =
       readonly prepared?: { readonly code: string; readonly map: readonly number[] };
       /** What preparing the text had to say. */
       readonly warnings?: readonly Warning[];
+      /** The worker is not to be given another program: what this one did may yet take it down. */
+      readonly spent?: true;
     } & Fate)
   | { readonly type: 'output'; readonly id: number }
-  /** The image travels beside the text. */
+  /** The image travels beside the text; without one the program was too big for that, and is where it was. */
   | { readonly type: 'parked'; readonly id: number }
   | {
       readonly type: 'diagnosis';
@@ -196,7 +198,7 @@ export function seal(envelope: HostEnvelope | WorkerEnvelope, body = ''): string
   return `${JSON.stringify(envelope)}\n${body}`;
 }
 
-/** The two halves of a sealed text. The line comes from the other side's own code, so its shape is not in doubt. */
+/** The two halves of a sealed text. What a host says is not in doubt; what a worker says is read by envelope.ts. */
 export function unseal<Envelope extends HostEnvelope | WorkerEnvelope>(text: string): { envelope: Envelope; body: string } {
   const end = text.indexOf('\n');
   return { envelope: JSON.parse(text.slice(0, end)) as Envelope, body: text.slice(end + 1) };

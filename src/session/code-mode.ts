@@ -2,14 +2,8 @@
 // Not here: that the options are right (options.ts), what happens to one program (execution.ts).
 import { createHash, randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { availableParallelism } from 'node:os';
 import { Reporter } from '../broker/report.ts';
-import { compileQuickJs } from '../engine/quickjs-module.ts';
-import { createAlone, tellAlone } from '../isolation/awake.ts';
-import type { Channel } from '../isolation/channel.ts';
-import { startInline } from '../isolation/inline.ts';
-import { Scheduler } from '../isolation/scheduler.ts';
-import { startThread } from '../isolation/thread.ts';
+import type { Scheduler } from '../isolation/scheduler.ts';
 import { CodeModeError } from '../protocol/errors.ts';
 import { type LimitOverrides, type Limits, resolveLimits } from '../protocol/limits.ts';
 import { nearest } from '../protocol/nearest.ts';
@@ -17,10 +11,12 @@ import { createRun, type RunHandle } from '../tools/binding.ts';
 import { type Catalog, createCatalog } from '../tools/catalog.ts';
 import { describe } from '../tools/json.ts';
 import { type Collection, collect, collectStatic, isStatic, type PlacedTool, type ToolSource } from '../tools/provider.ts';
+import { type Choice, Engines } from './engines.ts';
 import { type ExecutionOptions, execute, type GuestCatalog } from './execution.ts';
 import { FUNCTION_NAMES, hostFunctions } from './functions.ts';
 import {
   type CodeModeOptions,
+  checkEngine,
   checkGlobals,
   checkKeys,
   checkLocale,
@@ -62,14 +58,11 @@ export function createCodeMode(options: CodeModeOptions): CodeMode {
   return new OpenCodeMode(checkOptions(options));
 }
 
-/** Memory for programs that wait without a worker, some hundred thousand of the ordinary kind. */
-const MAX_PARKED_BYTES = 2 * 1024 ** 3;
 /** Longest manifest that a guest takes: some five thousand tools. */
 const MAX_MANIFEST = 4 * 1024 * 1024;
 /** Time at closing for observers that have not heard everything. */
 const OBSERVERS_MS = 1_000;
-/** Deepest guest stack that fits the host's own thread. */
-const INLINE_STACK_BYTES = 192 * 1024;
+
 class OpenCodeMode implements CodeMode {
   readonly #options: CodeModeOptions;
   readonly #limits: Limits;
@@ -84,13 +77,14 @@ class OpenCodeMode implements CodeMode {
   readonly #running = new Set<Promise<unknown>>();
   readonly #sessions = new Set<Session>();
   readonly #types: TypeChecks;
-  #scheduler: Promise<Scheduler> | undefined;
+  readonly #engines: Engines;
   #closed: Promise<void> | undefined;
 
   constructor(options: CodeModeOptions) {
     this.#options = options;
     this.#limits = resolveLimits(options.limits);
     this.#reporter = new Reporter({ ...options, observers: observersOf(options.observer) });
+    this.#engines = new Engines(options, this.#limits);
     // As many listeners as programs run.
     setMaxListeners(0, this.#closing.signal);
     this.#timeZone = checkTimeZone(options.timeZone ?? 'UTC');
@@ -118,7 +112,8 @@ class OpenCodeMode implements CodeMode {
     if (typeof source !== 'string')
       throw new CodeModeError('option_invalid', `The program should be a string, but is ${describe(source)}.`);
     const signal = checkSignal(options.signal);
-    const limits = this.#limitsFor(options.limits);
+    const choice = this.#engines.choose(checkEngine(options.engine));
+    const limits = this.#limitsFor(choice, options.limits);
     const run = createRun({ id: options.runId, invocation: options.invocation });
     const oversized = Buffer.byteLength(source) > limits.sourceBytes;
     if (oversized)
@@ -128,7 +123,7 @@ class OpenCodeMode implements CodeMode {
       );
     const mode = this.#modeFor(options.typecheck);
     if (mode !== 'off') await this.#types.require();
-    const scheduler = await this.#open();
+    const scheduler = await this.#engines.open(choice, limits);
     const { collection, catalog, guest } = this.#fixed ?? (await build(this.#options.tools, run, this.#globals));
     const close = collection.closing();
     const ended = this.#tellRun(run, 'run', catalog);
@@ -157,12 +152,13 @@ class OpenCodeMode implements CodeMode {
     if (this.#closed !== undefined) throw new CodeModeError('closed', 'This code mode has been closed; create another one.');
     checkKeys(options, SESSION_OPTIONS, 'openSession()');
     const signal = checkSignal(options.signal);
-    const limits = this.#limitsFor(options.limits);
+    const choice = this.#engines.choose(checkEngine(options.engine));
+    const limits = this.#limitsFor(choice, options.limits);
     const { except = [] } = options;
     const run = createRun({ id: options.runId, invocation: options.invocation });
     const mode = this.#modeFor(options.typecheck);
     if (mode !== 'off') await this.#types.require();
-    const scheduler = await this.#open();
+    const scheduler = await this.#engines.open(choice, limits);
     const { collection, catalog: everything, guest: whole } = this.#fixed ?? (await build(this.#options.tools, run, this.#globals));
     const close = collection.closing();
     const ended = this.#tellRun(run, 'session', everything);
@@ -177,6 +173,11 @@ class OpenCodeMode implements CodeMode {
         limits,
         signal,
         execution: { ...this.#shared(scheduler), guest, typecheck: this.#types.for(catalog, mode) },
+        schedulerFor: async (engine, overrides) => {
+          const other = engine === undefined ? choice : this.#engines.choose(checkEngine(engine));
+          const fitted = this.#engines.fit(other, overrides === undefined ? limits : resolveLimits(limits, overrides));
+          return { limits: fitted, scheduler: await this.#engines.open(other, fitted) };
+        },
         release: async () => {
           if (session !== undefined) this.#sessions.delete(session);
           await closeBoth(() => run.close(), close).finally(ended);
@@ -236,17 +237,15 @@ class OpenCodeMode implements CodeMode {
     return mode === undefined ? (this.#options.typecheck ?? 'off') : checkMode(mode);
   }
 
-  #limitsFor(overrides: LimitOverrides | undefined): Limits {
-    const resolved = overrides === undefined ? this.#limits : resolveLimits(this.#limits, overrides);
-    // The host's own thread has a smaller stack than a worker's.
-    return this.#options.isolation === 'inline' ? { ...resolved, stackBytes: Math.min(resolved.stackBytes, INLINE_STACK_BYTES) } : resolved;
+  #limitsFor(choice: Choice, overrides: LimitOverrides | undefined): Limits {
+    return this.#engines.fit(choice, overrides === undefined ? this.#limits : resolveLimits(this.#limits, overrides));
   }
 
   close(): Promise<void> {
     this.#closed ??= (async () => {
       this.#closing.abort();
       await Promise.allSettled([...this.#running, ...[...this.#sessions].map((session) => session.close())]);
-      await Promise.all([this.#types.close(), this.#scheduler?.then((scheduler) => scheduler.close())]);
+      await Promise.all([this.#types.close(), this.#engines.close()]);
       await this.#reporter.settle(OBSERVERS_MS);
     })();
     return this.#closed;
@@ -254,24 +253,6 @@ class OpenCodeMode implements CodeMode {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  #open(): Promise<Scheduler> {
-    this.#scheduler ??= compileQuickJs().then((wasm) => {
-      const inline = this.#options.isolation === 'inline';
-      const { workers = Math.max(2, availableParallelism()), maxWorkers = 4 * workers, maxPrograms = 20_000 } = this.#options;
-      const alone = createAlone();
-      return new Scheduler({
-        spawn: (): Channel => (inline ? startInline(wasm) : startThread(wasm, alone)),
-        onPrograms: (programs) => tellAlone(alone, programs),
-        workers: inline ? 1 : workers,
-        maxWorkers: inline ? 1 : Math.max(maxWorkers, workers),
-        maxPrograms,
-        maxParkedBytes: MAX_PARKED_BYTES,
-        killable: !inline,
-      });
-    });
-    return this.#scheduler;
   }
 }
 

@@ -3,6 +3,7 @@
 import type { Policy } from '../broker/authorize.ts';
 import type { ShowError } from '../broker/deliver.ts';
 import type { Hooks } from '../broker/hooks.ts';
+import { type V8Engine, v8 } from '../engine/v8-install.ts';
 import type { Capture, Observer, PayloadKind, Redact } from '../observe.ts';
 import { CodeModeError } from '../protocol/errors.ts';
 import type { LimitOverrides } from '../protocol/limits.ts';
@@ -10,6 +11,7 @@ import { nearest } from '../protocol/nearest.ts';
 import { encodeValue, type WireValue } from '../protocol/values.ts';
 import type { Invocation } from '../tools/binding.ts';
 import type { ToolSource } from '../tools/provider.ts';
+import type { EngineOption, IsolationOption } from './engines.ts';
 
 export interface CodeModeOptions {
   /** Tools, providers, and arrays of them, nested as you like; `null`, `undefined` and `false` are left out. */
@@ -18,15 +20,21 @@ export interface CodeModeOptions {
   readonly policy?: Policy | undefined;
   /** Overrides of the default limits, key by key. */
   readonly limits?: LimitOverrides | undefined;
-  /** What runs the guest. Default `quickjs`. */
-  readonly engine?: 'quickjs' | undefined;
-  /** Where the guest runs: `thread` (default), or `inline`, which blocks the host and promises no safety: for tests and measuring. */
-  readonly isolation?: 'thread' | 'inline' | undefined;
+  /** What runs the guest: `quickjs` (default), or `v8`, which computes faster and needs isolated-vm and Node 24; `v8({ node })` says where that is. */
+  readonly engine?: EngineOption | undefined;
+  /**
+   * Where the guest runs: in a `thread` (default for `quickjs`) or a child `process` (always for `v8`); or `inline`, which blocks the host and
+   * promises no safety: for tests and measuring.
+   */
+  readonly isolation?: IsolationOption | undefined;
   /** Constants for programs, by global name: any values that can cross. */
   readonly globals?: Readonly<Record<string, unknown>> | undefined;
-  /** Worker threads kept for guests. Default: one per core, at least 2. */
+  /** Worker threads or child processes kept for guests. Default: one per core, at least 2. */
   readonly workers?: number | undefined;
-  /** Worker threads at most, while programs that compute keep the others from running. Default: four times `workers`. */
+  /**
+   * Workers at most, while programs that compute keep the others from running. Default: four times `workers`; eight times for `v8`, whose programs
+   * keep their workers while they wait too.
+   */
   readonly maxWorkers?: number | undefined;
   /** Programs at a time, those that wait for tools too; more wait for their turn. Default 20 000. */
   readonly maxPrograms?: number | undefined;
@@ -67,6 +75,8 @@ export interface RunOptions {
   readonly limits?: LimitOverrides | undefined;
   /** Instead of this code mode's `typecheck`. */
   readonly typecheck?: TypeCheckMode | undefined;
+  /** Instead of this code mode's `engine`. */
+  readonly engine?: EngineOption | undefined;
 }
 
 export interface SessionOptions extends RunOptions {
@@ -94,7 +104,7 @@ const OPTIONS = [
   'timeZone',
   'locale',
 ];
-export const RUN_OPTIONS: readonly string[] = ['invocation', 'runId', 'signal', 'limits', 'typecheck'];
+export const RUN_OPTIONS: readonly string[] = ['invocation', 'runId', 'signal', 'limits', 'typecheck', 'engine'];
 export const SESSION_OPTIONS: readonly string[] = [...RUN_OPTIONS, 'except'];
 
 /** The options of `createCodeMode()`, or a `CodeModeError` (`option_invalid`) for the first that is wrong. */
@@ -108,10 +118,18 @@ export function checkOptions(options: CodeModeOptions): CodeModeOptions {
     throw new CodeModeError('option_invalid', '`policy` should be a function that answers "allow" or { deny: reason }.');
   if (showError !== undefined && typeof showError !== 'function')
     throw new CodeModeError('option_invalid', '`showError` should be a function that answers a message or undefined.');
-  if (engine !== undefined && engine !== 'quickjs')
-    throw new CodeModeError('option_invalid', `\`engine\` should be "quickjs", but is ${JSON.stringify(engine)}.`);
-  if (isolation !== undefined && isolation !== 'thread' && isolation !== 'inline') {
-    throw new CodeModeError('option_invalid', `\`isolation\` should be "thread" or "inline", but is ${JSON.stringify(isolation)}.`);
+  checkEngine(engine);
+  if (isolation !== undefined && isolation !== 'thread' && isolation !== 'process' && isolation !== 'inline') {
+    throw new CodeModeError(
+      'option_invalid',
+      `\`isolation\` should be "thread", "process" or "inline", but is ${JSON.stringify(isolation)}.`,
+    );
+  }
+  if (engine !== undefined && engine !== 'quickjs' && isolation !== undefined && isolation !== 'process') {
+    throw new CodeModeError(
+      'option_invalid',
+      `The engine \`v8\` runs with \`isolation: "process"\` only, since a program may take its whole process with it; "${isolation}" is for quickjs.`,
+    );
   }
   for (const name of ['workers', 'maxWorkers', 'maxPrograms'] as const) {
     const value = options[name];
@@ -154,6 +172,16 @@ function checkHooks(hooks: unknown): void {
     if (hook !== undefined && typeof hook !== 'function')
       throw new CodeModeError('option_invalid', `\`hooks.${name}\` should be a function.`);
   }
+}
+
+/** An engine, or nothing. */
+export function checkEngine(engine: unknown): EngineOption | undefined {
+  if (engine === undefined || engine === 'quickjs' || engine === 'v8') return engine;
+  if (typeof engine === 'object' && engine !== null && 'engine' in engine && engine.engine === 'v8') {
+    const { node, allowNode22 } = engine as V8Engine;
+    return v8({ node, allowNode22 });
+  }
+  throw new CodeModeError('option_invalid', `\`engine\` should be "quickjs", "v8" or v8({ … }), but is ${JSON.stringify(engine)}.`);
 }
 
 /** Refuses options that there are not, with the nearest name. */

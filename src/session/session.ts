@@ -3,14 +3,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { type Broker, createBroker } from '../broker/broker.ts';
+import type { Scheduler } from '../isolation/scheduler.ts';
 import { CodeModeError } from '../protocol/errors.ts';
-import { type LimitOverrides, type Limits, resolveLimits } from '../protocol/limits.ts';
+import type { LimitOverrides, Limits } from '../protocol/limits.ts';
 import { nearest } from '../protocol/nearest.ts';
 import { toJson } from '../protocol/values.ts';
 import type { RunHandle } from '../tools/binding.ts';
 import type { Catalog } from '../tools/catalog.ts';
 import { describe } from '../tools/json.ts';
 import { type ControlTool, controlTools } from './control-tools.ts';
+import type { EngineOption } from './engines.ts';
 import { type Execution, type ExecutionOptions, execute, type SessionStore } from './execution.ts';
 import { instructionsFor } from './instructions.ts';
 import type { Observation, ObserveOptions } from './observation.ts';
@@ -20,6 +22,8 @@ import { bytesOf, shortenJson, shortenText } from './shorten.ts';
 export interface ExecOptions extends ObserveOptions {
   /** Overrides of limits for this program, key by key. */
   readonly limits?: LimitOverrides | undefined;
+  /** What runs this program, instead of the session's engine. */
+  readonly engine?: EngineOption | undefined;
 }
 
 /** One agent run's programs. Close it when the run ends; it also works with `await using`. */
@@ -51,6 +55,11 @@ export interface SessionParts {
   readonly everything: Catalog;
   readonly limits: Limits;
   readonly execution: Omit<ExecutionOptions, 'id' | 'source' | 'limits' | 'lifetime' | 'store' | 'signal' | 'run' | 'catalog'>;
+  /** Where a program with an engine or limits of its own runs. Rejects with a `CodeModeError` for wrong ones. */
+  schedulerFor(
+    engine: EngineOption | undefined,
+    limits: LimitOverrides | undefined,
+  ): Promise<{ readonly limits: Limits; readonly scheduler: Scheduler }>;
   readonly signal: AbortSignal | undefined;
   release(): Promise<void>;
 }
@@ -111,11 +120,11 @@ export class OpenSession implements Session {
 
   exec(source: string, options: ExecOptions = {}): Promise<Observation> {
     return this.#control('exec', async () => {
-      const watching = checkObserve(options, ['limits']);
+      const watching = checkObserve(options, ['limits', 'engine']);
       if (typeof source !== 'string')
         throw new CodeModeError('option_invalid', `exec() takes the program as a string, not ${describe(source)}.`);
-      const { limits: defaults, execution, run, catalog } = this.#parts;
-      const limits = options.limits === undefined ? defaults : resolveLimits(defaults, options.limits);
+      const { execution, run, catalog } = this.#parts;
+      const { limits, scheduler } = await this.#place(options);
       if (Buffer.byteLength(source) > limits.sourceBytes) {
         throw new CodeModeError(
           'limit_exceeded',
@@ -136,6 +145,7 @@ export class OpenSession implements Session {
         execution: inside.run([...(inside.getStore() ?? []), this], () =>
           execute({
             ...execution,
+            scheduler,
             id: randomUUID(),
             number: this.#programs,
             source,
@@ -254,6 +264,13 @@ export class OpenSession implements Session {
 
   #checkOpen(): void {
     if (this.#closed !== undefined) throw new CodeModeError('closed', 'This session has been closed; open another one.');
+  }
+
+  /** Where a program runs and within which limits: the session's own, unless it is to be otherwise. */
+  async #place({ limits, engine }: ExecOptions): Promise<{ readonly limits: Limits; readonly scheduler: Scheduler }> {
+    const { schedulerFor, execution, limits: own } = this.#parts;
+    if (limits === undefined && engine === undefined) return { limits: own, scheduler: execution.scheduler };
+    return schedulerFor(engine, limits);
   }
 
   #running(name: string): Program {

@@ -161,7 +161,7 @@ test.each<[string, string[], RegExp]>([
   ],
   ['a limit without a number', ['run', '-', '--tools', 'tools.mjs', '--limit', 'wallMs=soon'], /It should be a name and a whole number/],
   ['a context that is no object', ['run', '-', '--tools', 'tools.mjs', '--context', '[1]'], /It should be a JSON object/],
-  ['an unknown isolation', ['run', '-', '--tools', 'tools.mjs', '--isolation', 'moon'], /Allowed choices are thread, inline/],
+  ['an unknown isolation', ['run', '-', '--tools', 'tools.mjs', '--isolation', 'moon'], /Allowed choices are thread, process, inline/],
   ['an unknown command', ['walk'], /unknown command 'walk'/],
   ['no command', [], /Usage: callgate/],
 ])('%s is status 2 with a sentence on standard error and an empty standard output', async (_, args, sentence) => {

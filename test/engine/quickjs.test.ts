@@ -1,7 +1,21 @@
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Engine, Realm } from '../../src/engine/engine.ts';
-import { begin, budget, CATALOG, errorIn, MEMORY, manifestOf, openEngine, play, said, startOptions, valueIn } from '../helpers/realm.ts';
+import {
+  begin,
+  budget,
+  CATALOG,
+  errorIn,
+  MEMORY,
+  manifestOf,
+  openEngine,
+  park,
+  play,
+  resume,
+  said,
+  startOptions,
+  valueIn,
+} from '../helpers/realm.ts';
 
 /** Every memory that was made since the last look: the engine makes them through the global class. */
 const memories: WebAssembly.Memory[] = [];
@@ -176,7 +190,7 @@ describe('no byte of a program is left in the memory', () => {
 
   test('nor after it was parked', () => {
     begin(realm, `${MAKE} globalThis.kept = secret; await tools.one();`);
-    const image = realm.park();
+    const image = park(realm);
     expect(Buffer.from(image).includes(SECRET)).toBe(true);
     expect(found(memory)).toEqual([]);
   });
@@ -215,15 +229,15 @@ describe('a parked program', () => {
        map.get('k').add(a + b);
        return [count, await timer];`,
     );
-    const image = realm.park();
-    const first = said(other.resume(CATALOG, image, '[[2,0,1]]', startOptions(), budget()));
+    const image = park(realm);
+    const first = said(resume(other, image, '[[2,0,1]]'));
     expect(first.map((message) => message.type)).toEqual(['wake']);
     await new Promise((resolve) => setTimeout(resolve, 40));
-    const again = other.park();
+    const again = park(other);
     // And back into the realm that it came from, where another program has run meanwhile.
     begin(realm, 'globalThis.left = 1; return left;');
     realm.reset();
-    expect(valueIn(realm.resume(CATALOG, again, '[[1,0,1]]', startOptions(), budget()))).toEqual([42, 'rang']);
+    expect(valueIn(resume(realm, again, '[[1,0,1]]'))).toEqual([42, 'rang']);
   });
 
   test('goes on after its memory has grown', async () => {
@@ -233,17 +247,17 @@ describe('a parked program', () => {
       grown,
       'const rows = Array.from({ length: 200_000 }, (_, i) => ({ i, text: "row " + i })); await tools.one(); return [rows.length, rows[123_456].text];',
     );
-    const image = grown.park();
+    const image = park(grown);
     expect(image.byteLength).toBeGreaterThan(16 << 20);
     expect(before.buffer.byteLength).toBeGreaterThan(16 << 20);
     expect(grown.reset()).toBe(false);
-    expect(valueIn(other.resume(CATALOG, image, '[[1,0,null]]', startOptions(), budget()))).toEqual([200_000, 'row 123456']);
+    expect(valueIn(resume(other, image, '[[1,0,null]]'))).toEqual([200_000, 'row 123456']);
     expect(other.reset()).toBe(false);
   });
 
   test('is small when the program is', () => {
     begin(realm, 'await tools.one();');
-    expect(realm.park().byteLength).toBeLessThan(128 * 1024);
+    expect(park(realm).byteLength).toBeLessThan(128 * 1024);
   });
 
   test('may be parked again and again, waiting for a different call each time', async () => {
@@ -251,15 +265,15 @@ describe('a parked program', () => {
     const realms = [realm, other];
     begin(realm, 'let sum = 0; for (let i = 0; i < 20; i++) sum += await tools.one({ i }); return sum;');
     for (let i = 0; i < 19; i++) {
-      const image = (realms[i % 2] as Realm).park();
-      expect(said((realms[(i + 1) % 2] as Realm).resume(CATALOG, image, `[[${i + 1},0,${i}]]`, startOptions(), budget()))).toHaveLength(1);
+      const image = park(realms[i % 2] as Realm);
+      expect(said(resume(realms[(i + 1) % 2] as Realm, image, `[[${i + 1},0,${i}]]`))).toHaveLength(1);
     }
     expect(valueIn((realms[1] as Realm).post('[[20,0,19]]', budget()))).toBe(190);
   });
 
   test('an engine in another thread has the same build, and continues it', async () => {
     begin(realm, 'const closure = { n: 41 }; const got = await tools.one(); return closure.n + got;');
-    const image = realm.park();
+    const image = park(realm);
     const url = new URL('../../dist/engine/', import.meta.url).href;
     const code = `
       const { parentPort, workerData } = require('node:worker_threads');

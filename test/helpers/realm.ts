@@ -1,5 +1,5 @@
 // A QuickJS realm entered directly: no worker, no host, no tools but those of a manifest. For tests of the engine alone.
-import type { Budget, Engine, Outcome, Realm } from '../../src/engine/engine.ts';
+import type { Budget, Engine, Image, Outcome, Realm } from '../../src/engine/engine.ts';
 import { createQuickJs } from '../../src/engine/quickjs.ts';
 import { compileQuickJs } from '../../src/engine/quickjs-module.ts';
 import { decodeLines } from '../../src/protocol/decode.ts';
@@ -61,6 +61,19 @@ export async function play(realm: Realm, body: string, overrides: Partial<StartO
     await new Promise((resolve) => setTimeout(resolve, last.ms));
     outcome = realm.post('', budget(overrides.cpuMs));
   }
+}
+
+/** Parks what waits in a realm of an engine that has images. */
+export function park(realm: Realm): Image {
+  const image = realm.park?.(Number.POSITIVE_INFINITY);
+  if (image === undefined) throw new Error('The realm did not park its program.');
+  return image;
+}
+
+/** Continues it, in any realm of that engine. */
+export function resume(realm: Realm, image: Image, settlements: string, overrides: Partial<StartOptions> = {}, within = budget()): Outcome {
+  if (realm.resume === undefined) throw new Error('The engine has no images.');
+  return realm.resume(CATALOG, image, settlements, startOptions(overrides), within);
 }
 
 /** What the guest said in a turn. */

@@ -53,8 +53,8 @@ export class ScriptedWorker {
     this.#far.send(seal(envelope, body), image);
   }
 
-  ready(): void {
-    this.say({ type: 'ready', build: 'scripted' });
+  ready(parks = true): void {
+    this.say({ type: 'ready', build: 'scripted', parks });
   }
 
   /** Answers the last entry: the program waits. */

@@ -727,7 +727,7 @@ test('a worker of another build is not used: images would not fit it', async () 
   scheduler.start(job('b'));
   await rest();
   const stranger = workers[1] as ScriptedWorker;
-  stranger.say({ type: 'ready', build: 'another' });
+  stranger.say({ type: 'ready', build: 'another', parks: true });
   await rest();
   expect(stranger.closed).toBe(true);
   expect(stranger.story).toEqual([]);

@@ -1,0 +1,90 @@
+// The first file of a child process: a channel over the pipe that it was given, an engine, and the jail that uses both. Whatever goes wrong
+// here, and however the host goes, the process is ended by SIGKILL: leaving in good order crashes with an isolate, and waits for a guest.
+import { writeSync } from 'node:fs';
+import { Socket } from 'node:net';
+import process from 'node:process';
+import { Worker } from 'node:worker_threads';
+import type { Engine } from '../engine/engine.ts';
+import type { Channel } from './channel.ts';
+import { FrameReader, MOST_FRAME_BYTES, writeMessage } from './frames.ts';
+import { serveJail } from './jail.ts';
+
+/** The first thing that the host says to a child, as JSON. */
+export interface ChildStart {
+  readonly engine: 'quickjs' | 'v8';
+  readonly allowNode22: boolean;
+  /** Whether the system does not end the child when the host dies, so that it has to see to it itself. */
+  readonly watch: boolean;
+}
+
+/** The descriptors that the host gives a child. */
+const CONVERSATION = 3;
+const LIFELINE = 4;
+
+/** A thread that sleeps until the host's end of the lifeline is gone: the only one that notices while a guest is in native code. */
+const WATCHER = `
+  const { readSync } = require('node:fs');
+  for (;;) {
+    try {
+      if (readSync(${LIFELINE}, Buffer.alloc(1)) === 0) break;
+    } catch (error) {
+      if (error.code !== 'EAGAIN' && error.code !== 'EINTR') break;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    }
+  }
+  process.kill(process.pid, 'SIGKILL');
+`;
+
+const pipe = new Socket({ fd: CONVERSATION, readable: true, writable: true });
+const reader = new FrameReader((text, image) => channel.onMessage(text, image));
+const channel: Channel = {
+  mostBytes: MOST_FRAME_BYTES,
+  send(text, image) {
+    for (const part of writeMessage(text, image)) pipe.write(part);
+  },
+  onMessage(text) {
+    begin(JSON.parse(text) as ChildStart).catch(end);
+  },
+  onLost: () => undefined,
+  async close() {
+    end();
+  },
+};
+pipe.on('data', (chunk: Buffer) => {
+  try {
+    reader.push(chunk);
+  } catch (error) {
+    end(error);
+  }
+});
+pipe.on('end', () => end());
+pipe.on('error', () => end());
+process.on('uncaughtException', end);
+process.on('unhandledRejection', end);
+
+async function begin({ engine: name, watch }: ChildStart): Promise<void> {
+  // What the host says meanwhile waits for the jail.
+  const early: string[] = [];
+  channel.onMessage = (text) => void early.push(text);
+  if (watch) new Worker(WATCHER, { eval: true, env: {}, execArgv: [] }).on('error', end);
+  serveJail(channel, await open(name), end);
+  for (const text of early) channel.onMessage(text);
+}
+
+async function open(name: ChildStart['engine']): Promise<Engine> {
+  const [{ compileQuickJs }, { createQuickJs }] = await Promise.all([
+    import('../engine/quickjs-module.ts'),
+    import('../engine/quickjs.ts'),
+  ]);
+  if (name !== 'quickjs') throw new Error(`There is no engine ${name}.`);
+  return createQuickJs(await compileQuickJs());
+}
+
+function end(reason?: unknown): void {
+  try {
+    if (reason !== undefined) writeSync(2, `${reason instanceof Error ? reason.stack : String(reason)}\n`);
+  } catch {
+    // Nobody is there to read it.
+  }
+  process.kill(process.pid, 'SIGKILL');
+}

@@ -1,0 +1,169 @@
+// Which engine runs a program, and where: what an application asks for, and the scheduler that has it. Each combination has workers of its
+// own, started with its first program. Not here: what is run (execution.ts), which worker gets it (isolation/scheduler.ts).
+import { availableParallelism } from 'node:os';
+import { compileQuickJs } from '../engine/quickjs-module.ts';
+import { findV8, type V8Engine, v8 } from '../engine/v8-install.ts';
+import { createAlone, tellAlone } from '../isolation/awake.ts';
+import { confine, findMeans, type InForce, type Means } from '../isolation/confine.ts';
+import { startInline } from '../isolation/inline.ts';
+import { startProcess } from '../isolation/process.ts';
+import { readsOf } from '../isolation/reads.ts';
+import { Scheduler, type SchedulerOptions } from '../isolation/scheduler.ts';
+import { startThread } from '../isolation/thread.ts';
+import { LIMITS, type Limits } from '../protocol/limits.ts';
+
+/** What runs the guest. */
+export type EngineOption = 'quickjs' | 'v8' | V8Engine;
+/** Where the guest runs. */
+export type IsolationOption = 'thread' | 'process' | 'inline';
+
+/** What an application says of all its programs; see `CodeModeOptions`. */
+interface EnginesOptions {
+  readonly engine?: EngineOption | undefined;
+  readonly isolation?: IsolationOption | undefined;
+  readonly workers?: number | undefined;
+  readonly maxWorkers?: number | undefined;
+  readonly maxPrograms?: number | undefined;
+}
+
+/** An engine that is chosen, with the place that goes with it. */
+export interface Choice {
+  readonly engine: 'quickjs' | V8Engine;
+  readonly isolation: IsolationOption;
+}
+
+/** Memory for programs that wait without a worker, some hundred thousand of the ordinary kind. */
+const MAX_PARKED_BYTES = 2 * 1024 ** 3;
+/** Deepest guest stack that fits the host's own thread. */
+const INLINE_STACK_BYTES = 192 * 1024;
+/** Longest text that surely fits one message to or from a child process, however it has to be escaped. */
+const MOST_MESSAGE_BYTES = 16 * 1024 * 1024;
+/**
+ * What a child has for itself, beside what its programs need. Address space that may be written to counts, and for each isolate (Node's own
+ * too) V8 takes half a gigabyte of that for code, though it hardly uses it.
+ */
+const CHILD_BYTES = { quickjs: 1024 ** 3, v8: 2.5 * 1024 ** 3 } as const;
+/** A child is replaced after its programs have computed for so long, since the system counts the time of its whole life. */
+const RETIRE_AFTER_MS = 120_000;
+/** Threads of the engine's own, and what the child does beside computing. */
+const CPU_FACTOR = 4;
+/** Workers at most by default, for each one that is kept. A V8 program keeps its child while it waits, so that there are more of them. */
+const MOST_WORKERS = { quickjs: 4, v8: 8 } as const;
+
+/** The engines of one code mode. */
+export class Engines {
+  readonly #options: EnginesOptions;
+  readonly #limits: Limits;
+  readonly #schedulers = new Map<string, Promise<Scheduler>>();
+  #means: Promise<Means> | undefined;
+  #inForce: InForce | undefined;
+
+  /** `limits` are the application's: children are made to fit them. */
+  constructor(options: EnginesOptions, limits: Limits) {
+    this.#options = options;
+    this.#limits = limits;
+  }
+
+  /** What holds the children that were started last; `undefined` before the first. */
+  get inForce(): InForce | undefined {
+    return this.#inForce;
+  }
+
+  /** The engine for a program, from what was asked for it and what was asked for all. */
+  choose(asked: EngineOption | undefined): Choice {
+    const option = asked ?? this.#options.engine ?? 'quickjs';
+    if (option === 'quickjs') return { engine: option, isolation: this.#options.isolation ?? 'thread' };
+    // An isolate may take its whole process with it: it lives nowhere else.
+    return { engine: option === 'v8' ? v8() : option, isolation: 'process' };
+  }
+
+  /** The limits that a program can have there. */
+  fit({ isolation }: Choice, limits: Limits): Limits {
+    if (isolation === 'inline') return { ...limits, stackBytes: Math.min(limits.stackBytes, INLINE_STACK_BYTES) };
+    if (isolation === 'thread') return limits;
+    const fitted: Record<keyof Limits, number> = { ...limits };
+    for (const name of ['valueBytes', 'argumentBytes', 'resultBytes', 'storeBytes'] as const)
+      fitted[name] = Math.min(limits[name], MOST_MESSAGE_BYTES);
+    return fitted;
+  }
+
+  /** The scheduler of an engine, made when it is first asked for. Rejects with a `CodeModeError` when the engine cannot be had here. */
+  open(choice: Choice, limits: Limits): Promise<Scheduler> {
+    const bounds = this.#childLimits(limits);
+    const { engine, isolation } = choice;
+    const name = engine === 'quickjs' ? 'quickjs' : `v8 ${engine.allowNode22} ${engine.node}`;
+    const key = `${name} ${isolation} ${isolation === 'process' ? JSON.stringify(bounds) : ''}`;
+    let scheduler = this.#schedulers.get(key);
+    if (scheduler === undefined) {
+      scheduler = isolation === 'process' ? this.#openProcesses(engine, bounds) : this.#openThreads(isolation);
+      this.#schedulers.set(key, scheduler);
+      // What could not be had may be there the next time: somebody installs it.
+      scheduler.catch(() => this.#schedulers.delete(key));
+    }
+    return scheduler;
+  }
+
+  async close(): Promise<void> {
+    const schedulers = await Promise.allSettled(this.#schedulers.values());
+    await Promise.all(schedulers.map((opened) => (opened.status === 'fulfilled' ? opened.value.close() : undefined)));
+  }
+
+  async #openThreads(isolation: 'thread' | 'inline'): Promise<Scheduler> {
+    const wasm = await compileQuickJs();
+    const alone = createAlone();
+    const inline = isolation === 'inline';
+    return new Scheduler({
+      ...this.#bounds(MOST_WORKERS.quickjs),
+      ...(inline ? { workers: 1, maxWorkers: 1 } : {}),
+      spawn: () => (inline ? startInline(wasm) : startThread(wasm, alone)),
+      onPrograms: (programs) => tellAlone(alone, programs),
+      killable: !inline,
+    });
+  }
+
+  async #openProcesses(engine: Choice['engine'], { memoryBytes, cpuMs }: Pick<Limits, 'memoryBytes' | 'cpuMs'>): Promise<Scheduler> {
+    const isV8 = engine !== 'quickjs';
+    if (isV8) await findV8(engine);
+    this.#means ??= findMeans();
+    const means = this.#means;
+    await means;
+    const alone = createAlone();
+    const name = isV8 ? 'v8' : 'quickjs';
+    const reads = readsOf(name);
+    return new Scheduler({
+      ...this.#bounds(MOST_WORKERS[name]),
+      spawn: () =>
+        startProcess({
+          start: { engine: name, allowNode22: isV8 && engine.allowNode22 },
+          node: isV8 ? engine.node : process.execPath,
+          reads,
+          limits: {
+            dataBytes: CHILD_BYTES[name] + 2 * memoryBytes,
+            cpuSeconds: Math.ceil(((cpuMs + RETIRE_AFTER_MS) * CPU_FACTOR) / 1000),
+          },
+          confine: (command) => confine(command, 'none', means),
+          alone,
+          onStart: (inForce) => {
+            this.#inForce = inForce;
+          },
+        }),
+      onPrograms: (programs) => tellAlone(alone, programs),
+      killable: true,
+      retireAfterMs: RETIRE_AFTER_MS,
+    });
+  }
+
+  #bounds(times: number): Pick<SchedulerOptions, 'workers' | 'maxWorkers' | 'maxPrograms' | 'maxParkedBytes'> {
+    const { workers = Math.max(2, availableParallelism()), maxWorkers = times * workers, maxPrograms = 20_000 } = this.#options;
+    return { workers, maxWorkers: Math.max(maxWorkers, workers), maxPrograms, maxParkedBytes: MAX_PARKED_BYTES };
+  }
+
+  /** What children are made for: the application's own limits; for a program that may use more, the next power of two, the longest time. */
+  #childLimits({ memoryBytes, cpuMs }: Limits): Pick<Limits, 'memoryBytes' | 'cpuMs'> {
+    const own = this.#limits;
+    return {
+      memoryBytes: memoryBytes <= own.memoryBytes ? own.memoryBytes : 2 ** Math.ceil(Math.log2(memoryBytes)),
+      cpuMs: cpuMs <= own.cpuMs ? own.cpuMs : LIMITS.cpuMs.max,
+    };
+  }
+}
