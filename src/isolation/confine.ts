@@ -78,10 +78,19 @@ export async function confine(command: Command, sandbox: Sandbox, means?: Means 
   const obstacle = await obstacleTo(command.file, known);
   if (obstacle === undefined) return withSandbox(command, known);
   if (sandbox === 'auto') return withLimitsOnly(command, known, [`There is no sandbox of the operating system: ${obstacle}`]);
-  throw new CodeModeError(
+  throw unavailable(obstacle);
+}
+
+/** Rejects with the same `CodeModeError` as `confine()` with `os` when a binary cannot run in a sandbox here. */
+export async function requireSandbox(file: string, means: Means): Promise<void> {
+  const obstacle = await obstacleTo(file, means);
+  if (obstacle !== undefined) throw unavailable(obstacle);
+}
+
+function unavailable(obstacle: string): CodeModeError {
+  return new CodeModeError(
     'sandbox_unavailable',
     `The operating system's sandbox was asked for (sandbox: 'os') and cannot be had: ${obstacle} With sandbox: 'auto' programs run without it.`,
-    { details: { platform: known.platform } },
   );
 }
 

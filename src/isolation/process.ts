@@ -46,8 +46,8 @@ const FLAGS: Readonly<Record<ChildStart['engine'], readonly string[]>> = {
 const MOST_STDERR = 4096;
 /** What V8 and the allocator of Node say before they abort. */
 const OUT_OF_MEMORY = /out of memory|heap limit|Allocation failed|invalid size error|Zone$/im;
-/** Its pipes, and what Node opens for itself. */
-const MOST_DESCRIPTORS = 64;
+/** What every child is held to: it writes no file; descriptors are its pipes and what Node opens for itself. */
+export const CHILD_LIMITS: ResourceLimits = { descriptors: 64, fileBytes: 0 };
 /** After a child has exited, its pipes may still hold its last words. */
 const LAST_WORDS_MS = 200;
 
@@ -143,7 +143,7 @@ class ChildWorker implements Channel {
       args: [...FLAGS[start.engine], ENTRY],
       reads,
       scratch,
-      limits: { descriptors: MOST_DESCRIPTORS, fileBytes: 0, ...limits },
+      limits: { ...CHILD_LIMITS, ...limits },
     });
   }
 

@@ -11,7 +11,8 @@ import { createRun, type RunHandle } from '../tools/binding.ts';
 import { type Catalog, createCatalog } from '../tools/catalog.ts';
 import { describe } from '../tools/json.ts';
 import { type Collection, collect, collectStatic, isStatic, type PlacedTool, type ToolSource } from '../tools/provider.ts';
-import { type Choice, Engines } from './engines.ts';
+import { type Description, describeCodeMode } from './describe.ts';
+import { type Choice, Engines, type Isolation } from './engines.ts';
 import { type ExecutionOptions, execute, type GuestCatalog } from './execution.ts';
 import { FUNCTION_NAMES, hostFunctions } from './functions.ts';
 import {
@@ -48,6 +49,10 @@ export interface CodeMode {
    * run's tools. Rejects as `run()` does.
    */
   openSession(options?: SessionOptions): Promise<Session>;
+  /** What holds programs of this code mode's own engine. `undefined` before the first child process has started, when that is still to be seen. */
+  readonly isolation: Isolation | undefined;
+  /** What there is to run programs with on this machine, what holds them, and what is missing. Runs no program. */
+  describe(): Promise<Description>;
   /** Ends running programs, open sessions and all workers. Safe to call twice. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -136,7 +141,7 @@ class OpenCodeMode implements CodeMode {
         guest,
         run,
         limits,
-        ...this.#shared(scheduler),
+        ...this.#shared(scheduler, choice),
         typecheck: this.#types.for(catalog, mode),
         lifetime: 'wallMs',
         signal: signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]),
@@ -172,11 +177,11 @@ class OpenCodeMode implements CodeMode {
         everything,
         limits,
         signal,
-        execution: { ...this.#shared(scheduler), guest, typecheck: this.#types.for(catalog, mode) },
+        execution: { ...this.#shared(scheduler, choice), guest, typecheck: this.#types.for(catalog, mode) },
         schedulerFor: async (engine, overrides) => {
           const other = engine === undefined ? choice : this.#engines.choose(checkEngine(engine));
           const fitted = this.#engines.fit(other, overrides === undefined ? limits : resolveLimits(limits, overrides));
-          return { limits: fitted, scheduler: await this.#engines.open(other, fitted) };
+          return { limits: fitted, scheduler: await this.#engines.open(other, fitted), isolation: () => this.#engines.isolationOf(other) };
         },
         release: async () => {
           if (session !== undefined) this.#sessions.delete(session);
@@ -219,10 +224,15 @@ class OpenCodeMode implements CodeMode {
   /** What every execution of this code mode has in common. */
   #shared(
     scheduler: Scheduler,
-  ): Pick<ExecutionOptions, 'scheduler' | 'policy' | 'reporter' | 'hooks' | 'showError' | 'functions' | 'timeZone' | 'locale'> {
+    choice: Choice,
+  ): Pick<
+    ExecutionOptions,
+    'scheduler' | 'isolation' | 'policy' | 'reporter' | 'hooks' | 'showError' | 'functions' | 'timeZone' | 'locale'
+  > {
     const { policy, hooks, showError } = this.#options;
     return {
       scheduler,
+      isolation: () => this.#engines.isolationOf(choice),
       policy,
       reporter: this.#reporter,
       hooks,
@@ -239,6 +249,14 @@ class OpenCodeMode implements CodeMode {
 
   #limitsFor(choice: Choice, overrides: LimitOverrides | undefined): Limits {
     return this.#engines.fit(choice, overrides === undefined ? this.#limits : resolveLimits(this.#limits, overrides));
+  }
+
+  get isolation(): Isolation | undefined {
+    return this.#engines.isolationOf(this.#engines.choose(undefined));
+  }
+
+  describe(): Promise<Description> {
+    return describeCodeMode(this.#engines, this.#limits);
   }
 
   close(): Promise<void> {

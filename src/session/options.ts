@@ -11,7 +11,7 @@ import { nearest } from '../protocol/nearest.ts';
 import { encodeValue, type WireValue } from '../protocol/values.ts';
 import type { Invocation } from '../tools/binding.ts';
 import type { ToolSource } from '../tools/provider.ts';
-import type { EngineOption, IsolationOption } from './engines.ts';
+import type { EngineOption, IsolationOption, SandboxOption } from './engines.ts';
 
 export interface CodeModeOptions {
   /** Tools, providers, and arrays of them, nested as you like; `null`, `undefined` and `false` are left out. */
@@ -27,6 +27,12 @@ export interface CodeModeOptions {
    * promises no safety: for tests and measuring.
    */
   readonly isolation?: IsolationOption | undefined;
+  /**
+   * What the operating system does about child processes, and with that about whoever has broken out of the engine: `os` puts them into
+   * bubblewrap (Linux) or sandbox-exec (macOS), and runs nothing where that cannot be had; `auto` does where it can, and the results say which.
+   * Either implies `isolation: 'process'`. Default `none`: a process with the system's limits.
+   */
+  readonly sandbox?: SandboxOption | undefined;
   /** Constants for programs, by global name: any values that can cross. */
   readonly globals?: Readonly<Record<string, unknown>> | undefined;
   /** Worker threads or child processes kept for guests. Default: one per core, at least 2. */
@@ -90,6 +96,7 @@ const OPTIONS = [
   'limits',
   'engine',
   'isolation',
+  'sandbox',
   'observer',
   'capture',
   'captureBytes',
@@ -112,7 +119,7 @@ export function checkOptions(options: CodeModeOptions): CodeModeOptions {
   checkKeys(options, OPTIONS, 'createCodeMode()');
   if (!Object.hasOwn(options, 'tools'))
     throw new CodeModeError('option_invalid', 'createCodeMode() needs `tools`: a tool, a provider or an array of them.');
-  const { policy, engine, isolation, observer, showError, typecheck } = options;
+  const { policy, engine, isolation, sandbox, observer, showError, typecheck } = options;
   if (typecheck !== undefined) checkMode(typecheck);
   if (policy !== undefined && typeof policy !== 'function')
     throw new CodeModeError('option_invalid', '`policy` should be a function that answers "allow" or { deny: reason }.');
@@ -129,6 +136,14 @@ export function checkOptions(options: CodeModeOptions): CodeModeOptions {
     throw new CodeModeError(
       'option_invalid',
       `The engine \`v8\` runs with \`isolation: "process"\` only, since a program may take its whole process with it; "${isolation}" is for quickjs.`,
+    );
+  }
+  if (sandbox !== undefined && sandbox !== 'none' && sandbox !== 'os' && sandbox !== 'auto')
+    throw new CodeModeError('option_invalid', `\`sandbox\` should be "none", "os" or "auto", but is ${JSON.stringify(sandbox)}.`);
+  if (sandbox !== undefined && sandbox !== 'none' && isolation !== undefined && isolation !== 'process') {
+    throw new CodeModeError(
+      'option_invalid',
+      `\`sandbox: "${sandbox}"\` is for child processes, and \`isolation: "${isolation}"\` has none; leave \`isolation\` out or make it "process".`,
     );
   }
   for (const name of ['workers', 'maxWorkers', 'maxPrograms'] as const) {
