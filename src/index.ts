@@ -35,7 +35,7 @@ export { toJson } from './protocol/values.ts';
 export { type CodeMode, createCodeMode } from './session/code-mode.ts';
 export type { ControlSchema, ControlTool } from './session/control-tools.ts';
 export type { Description, EngineDescription, Missing } from './session/describe.ts';
-export type { EngineOption, Isolation, IsolationOption, SandboxOption } from './session/engines.ts';
+export type { EngineOption, Isolation, IsolationOption, SandboxOption, WorkerSource } from './session/engines.ts';
 export type { Observation, ObserveOptions } from './session/observation.ts';
 export type { CodeModeOptions, RunOptions, SessionOptions, TypeCheckMode } from './session/options.ts';
 export { type RenderedBlock, type Rendering, renderResult } from './session/render.ts';

@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { compileQuickJs } from '../engine/quickjs-module.ts';
 import { findV8, type V8Engine, v8 } from '../engine/v8-install.ts';
 import { createAlone, tellAlone } from '../isolation/awake.ts';
+import type { Channel } from '../isolation/channel.ts';
 import { confine, findMeans, type InForce, type Means, requireSandbox, type Sandbox } from '../isolation/confine.ts';
 import { startInline } from '../isolation/inline.ts';
 import { CHILD_LIMITS, startProcess } from '../isolation/process.ts';
@@ -17,15 +18,24 @@ import { LIMITS, type Limits } from '../protocol/limits.ts';
 /** What runs the guest. */
 export type EngineOption = 'quickjs' | 'v8' | V8Engine;
 /** Where the guest runs. */
-export type IsolationOption = 'thread' | 'process' | 'inline';
+export type IsolationOption = 'thread' | 'process' | 'inline' | WorkerSource;
+
+/** Workers of the application's own: an engine behind a channel, wherever that leads (`callgate/worker` has what they are made with). */
+export interface WorkerSource {
+  /** For people: descriptions and results name it. */
+  readonly name: string;
+  /** Starts a worker and gives its channel at once; the worker says `ready` on it. `close()` must end it whatever it is doing. */
+  readonly spawn: () => Channel & { ref?(): void; unref?(): void };
+}
 
 /** What the operating system does about a child process. */
 export type SandboxOption = Sandbox;
 
 /** Where programs run and what holds them there: not what was asked for, but what is in force. */
 export interface Isolation {
-  readonly engine: 'quickjs' | 'v8';
-  readonly kind: IsolationOption;
+  /** `own`: whatever is behind the application's own workers. */
+  readonly engine: 'quickjs' | 'v8' | 'own';
+  readonly kind: 'thread' | 'process' | 'inline' | 'own';
   /** What the operating system keeps the process from; a thread has no such sandbox. */
   readonly sandbox: InForce['sandbox'];
   /** Limits that the operating system holds the process to, beside the engine's own: `dataBytes`, `cpuSeconds`, `fileBytes`, `descriptors`, `coreBytes`. */
@@ -85,16 +95,16 @@ export class Engines {
 
   /** What holds the programs of an engine; `undefined` before the first child process, when that is still to be seen. */
   isolationOf({ engine, isolation: kind }: Choice): Isolation | undefined {
+    if (kind !== 'process') return isolationOutside(engine, kind);
     const name = engine === 'quickjs' ? engine : 'v8';
-    if (kind !== 'process') return { engine: name, kind, sandbox: 'none', systemLimits: [], notes: [] };
     const inForce = this.#inForce.get(name);
     return inForce === undefined ? undefined : isolationIn(name, inForce);
   }
 
   /** What would hold a child process that were started now. Rejects with a `CodeModeError` when the sandbox that was asked for cannot be had. */
   async foresee({ engine, isolation: kind }: Choice): Promise<Isolation> {
+    if (kind !== 'process') return isolationOutside(engine, kind);
     const name = engine === 'quickjs' ? engine : 'v8';
-    if (kind !== 'process') return { engine: name, kind, sandbox: 'none', systemLimits: [], notes: [] };
     const confined = await confine(
       {
         file: nodeOf(engine),
@@ -133,7 +143,7 @@ export class Engines {
   /** The limits that a program can have there. */
   fit({ isolation }: Choice, limits: Limits): Limits {
     if (isolation === 'inline') return { ...limits, stackBytes: Math.min(limits.stackBytes, INLINE_STACK_BYTES) };
-    if (isolation === 'thread') return limits;
+    if (isolation !== 'process') return limits;
     const fitted: Record<keyof Limits, number> = { ...limits };
     for (const name of ['valueBytes', 'argumentBytes', 'resultBytes', 'storeBytes'] as const)
       fitted[name] = Math.min(limits[name], MOST_MESSAGE_BYTES);
@@ -145,10 +155,10 @@ export class Engines {
     const bounds = this.#childLimits(limits);
     const { engine, isolation } = choice;
     const name = engine === 'quickjs' ? 'quickjs' : `v8 ${engine.allowNode22} ${engine.node}`;
-    const key = `${name} ${isolation} ${isolation === 'process' ? JSON.stringify(bounds) : ''}`;
+    const key = typeof isolation === 'object' ? 'own' : `${name} ${isolation} ${isolation === 'process' ? JSON.stringify(bounds) : ''}`;
     let scheduler = this.#schedulers.get(key);
     if (scheduler === undefined) {
-      scheduler = isolation === 'process' ? this.#openProcesses(engine, bounds) : this.#openThreads(isolation);
+      scheduler = this.#create(choice, bounds);
       this.#schedulers.set(key, scheduler);
       // What could not be had may be there the next time: somebody installs it.
       scheduler.catch(() => this.#schedulers.delete(key));
@@ -159,6 +169,12 @@ export class Engines {
   async close(): Promise<void> {
     const schedulers = await Promise.allSettled(this.#schedulers.values());
     await Promise.all(schedulers.map((opened) => (opened.status === 'fulfilled' ? opened.value.close() : undefined)));
+  }
+
+  async #create({ engine, isolation }: Choice, bounds: Pick<Limits, 'memoryBytes' | 'cpuMs'>): Promise<Scheduler> {
+    if (isolation === 'process') return this.#openProcesses(engine, bounds);
+    if (typeof isolation === 'string') return this.#openThreads(isolation);
+    return new Scheduler({ ...this.#bounds(MOST_WORKERS.quickjs), spawn: () => isolation.spawn(), killable: true });
   }
 
   async #openThreads(isolation: 'thread' | 'inline'): Promise<Scheduler> {
@@ -222,6 +238,13 @@ export class Engines {
       cpuMs: cpuMs <= own.cpuMs ? own.cpuMs : LIMITS.cpuMs.max,
     };
   }
+}
+
+/** Where the system has no hand in it. */
+function isolationOutside(engine: Choice['engine'], kind: Exclude<IsolationOption, 'process'>): Isolation {
+  const nothing = { sandbox: 'none', systemLimits: [] } as const;
+  if (typeof kind === 'object') return { engine: 'own', kind: 'own', ...nothing, notes: [`The application's own workers: ${kind.name}.`] };
+  return { engine: engine === 'quickjs' ? engine : 'v8', kind, ...nothing, notes: [] };
 }
 
 /** The Node binary of an engine's children, absolute: they start in a folder of their own. */

@@ -24,7 +24,7 @@ export interface CodeModeOptions {
   readonly engine?: EngineOption | undefined;
   /**
    * Where the guest runs: in a `thread` (default for `quickjs`) or a child `process` (always for `v8`); or `inline`, which blocks the host and
-   * promises no safety: for tests and measuring.
+   * promises no safety: for tests and measuring. Or workers of your own: see docs/extending.md.
    */
   readonly isolation?: IsolationOption | undefined;
   /**
@@ -126,7 +126,14 @@ export function checkOptions(options: CodeModeOptions): CodeModeOptions {
   if (showError !== undefined && typeof showError !== 'function')
     throw new CodeModeError('option_invalid', '`showError` should be a function that answers a message or undefined.');
   checkEngine(engine);
-  if (isolation !== undefined && isolation !== 'thread' && isolation !== 'process' && isolation !== 'inline') {
+  checkWorkers(options);
+  if (
+    isolation !== undefined &&
+    isolation !== 'thread' &&
+    isolation !== 'process' &&
+    isolation !== 'inline' &&
+    typeof isolation !== 'object'
+  ) {
     throw new CodeModeError(
       'option_invalid',
       `\`isolation\` should be "thread", "process" or "inline", but is ${JSON.stringify(isolation)}.`,
@@ -135,7 +142,7 @@ export function checkOptions(options: CodeModeOptions): CodeModeOptions {
   if (engine !== undefined && engine !== 'quickjs' && isolation !== undefined && isolation !== 'process') {
     throw new CodeModeError(
       'option_invalid',
-      `The engine \`v8\` runs with \`isolation: "process"\` only, since a program may take its whole process with it; "${isolation}" is for quickjs.`,
+      `The engine \`v8\` runs with \`isolation: "process"\` only, since a program may take its whole process with it; "${nameOf(isolation)}" is for quickjs.`,
     );
   }
   if (sandbox !== undefined && sandbox !== 'none' && sandbox !== 'os' && sandbox !== 'auto')
@@ -143,7 +150,7 @@ export function checkOptions(options: CodeModeOptions): CodeModeOptions {
   if (sandbox !== undefined && sandbox !== 'none' && isolation !== undefined && isolation !== 'process') {
     throw new CodeModeError(
       'option_invalid',
-      `\`sandbox: "${sandbox}"\` is for child processes, and \`isolation: "${isolation}"\` has none; leave \`isolation\` out or make it "process".`,
+      `\`sandbox: "${sandbox}"\` is for child processes, and \`isolation: "${nameOf(isolation)}"\` has none; leave \`isolation\` out or make it "process".`,
     );
   }
   for (const name of ['workers', 'maxWorkers', 'maxPrograms'] as const) {
@@ -187,6 +194,22 @@ function checkHooks(hooks: unknown): void {
     if (hook !== undefined && typeof hook !== 'function')
       throw new CodeModeError('option_invalid', `\`hooks.${name}\` should be a function.`);
   }
+}
+
+function nameOf(isolation: IsolationOption): string {
+  return typeof isolation === 'object' ? isolation.name : isolation;
+}
+
+/** Workers of the application's own, if there are any. */
+function checkWorkers({ isolation, engine }: CodeModeOptions): void {
+  if (typeof isolation !== 'object') return;
+  if (isolation === null || typeof isolation.spawn !== 'function' || typeof isolation.name !== 'string')
+    throw new CodeModeError(
+      'option_invalid',
+      '`isolation` of your own should be an object with a name and spawn(), which gives a channel.',
+    );
+  if (engine !== undefined)
+    throw new CodeModeError('option_invalid', `\`isolation\` of your own (${isolation.name}) brings its engine; leave \`engine\` out.`);
 }
 
 /** An engine, or nothing. */
