@@ -16,6 +16,9 @@ import ts from 'typescript';
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const guestEntry = join(root, 'sandbox-runtime/main.ts');
 const guestModule = join(root, 'src/engine/guest-bundle.ts');
+/** The same runtime as the V8 driver enters it. */
+const v8Entry = join(root, 'sandbox-runtime/v8.ts');
+const v8Module = join(root, 'src/engine/v8-guest-bundle.ts');
 const executable = join(root, 'dist/cli/main.js');
 const bootImage = join(root, 'dist/engine/quickjs-boot.bin');
 
@@ -30,6 +33,7 @@ export async function build({ fast = false } = {}) {
   } catch (error) {
     // Nothing may run against the guest of an earlier build. Tests that need no guest still run; those that do find none.
     rmSync(guestModule, { force: true });
+    rmSync(v8Module, { force: true });
     if (!fast) throw error;
     console.error(`There is no guest runtime: ${error instanceof Error ? error.message : error}`);
   }
@@ -44,8 +48,18 @@ export async function build({ fast = false } = {}) {
  * by bundling: the program that runs later finds only what the guest runtime put there on purpose.
  */
 async function buildGuest() {
+  await buildGuestModule(guestEntry, guestModule, 'GUEST_BUNDLE');
+  await buildGuestModule(v8Entry, v8Module, 'V8_GUEST_BUNDLE');
+}
+
+/**
+ * @param {string} entry
+ * @param {string} module
+ * @param {string} name
+ */
+async function buildGuestModule(entry, module, name) {
   const result = await bundle({
-    entryPoints: [guestEntry],
+    entryPoints: [entry],
     bundle: true,
     write: false,
     format: 'iife',
@@ -66,7 +80,7 @@ async function buildGuest() {
   const [output] = result.outputFiles;
   if (output === undefined) throw new Error('esbuild returned no guest bundle.');
   const text = output.text.trim();
-  write(guestModule, `// Made from sandbox-runtime/ by scripts/build.mjs.\nexport const GUEST_BUNDLE: string = ${JSON.stringify(text)};\n`);
+  write(module, `// Made from sandbox-runtime/ by scripts/build.mjs.\nexport const ${name}: string = ${JSON.stringify(text)};\n`);
 }
 
 /**

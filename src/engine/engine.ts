@@ -68,6 +68,8 @@ export interface Engine {
   readonly build: string;
   /** Whether its realms can park a program and resume it. */
   readonly parks: boolean;
+  /** Realms that one worker should keep, one per memory size. */
+  readonly mostRealms: number;
   /** Makes tools available under an id, from the catalog's manifest. */
   addCatalog(id: string, manifest: string): void;
   removeCatalog(id: string): void;

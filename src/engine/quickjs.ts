@@ -1,15 +1,16 @@
 // The QuickJS driver: realms whose every program starts from an image. Entering the guest goes through the package's FFI
 // directly, with text written straight into its memory: the wrappers around it cost more than the entry itself.
 // Not here: when a realm is entered and for how long it may run (isolation/jail.ts).
-import { randomFillSync } from 'node:crypto';
 import type { ErrorKind } from '../protocol/errors.ts';
 import type { LimitName } from '../protocol/limits.ts';
 import type { StartOptions } from '../protocol/messages.ts';
 import type { Budget, Engine, Image, Outcome, Realm, Start } from './engine.ts';
+import { tightest } from './entry-time.ts';
 import { GUEST_BUNDLE } from './guest-bundle.ts';
 import { type Boot, BRIDGE, type Bridge, buildId, packBoot, readBoot } from './quickjs-boot.ts';
 import { type BaseImage, GuestMemory, type Layout } from './quickjs-memory.ts';
 import { findLayout, INITIAL_PAGES, type Instance, loadQuickJs, type QuickJsModule } from './quickjs-module.ts';
+import { Seeds } from './seeds.ts';
 import { type Answer, createAnswer } from './services.ts';
 
 /** The file name under which a program's text is evaluated; stacks name it. */
@@ -42,6 +43,7 @@ export async function createQuickJs(wasm: WebAssembly.Module): Promise<Engine> {
   return {
     build,
     parks: true,
+    mostRealms: 3,
     addCatalog(id, manifest) {
       images.set(id, maker.makeImage(boot, manifest));
     },
@@ -440,26 +442,4 @@ class QuickJsRealm implements Realm {
       );
     return value;
   }
-}
-
-/** Random numbers for the programs' own generators, drawn many at a time: drawing costs more than using them. */
-class Seeds {
-  readonly #numbers = new Uint32Array(1024);
-  #left = 0;
-
-  next(): readonly [number, number, number, number] {
-    if (this.#left === 0) {
-      randomFillSync(this.#numbers);
-      this.#left = this.#numbers.length;
-    }
-    this.#left -= 4;
-    return [...this.#numbers.subarray(this.#left, this.#left + 4)] as [number, number, number, number];
-  }
-}
-
-/** How long an entry may take, and which limit says so. */
-function tightest({ cpuMs, sliceMs, deadline }: Budget): { ms: number; limit: LimitName } {
-  const leftMs = deadline - Date.now();
-  if (leftMs <= cpuMs && leftMs <= sliceMs) return { ms: leftMs, limit: 'wallMs' };
-  return sliceMs < cpuMs ? { ms: sliceMs, limit: 'sliceMs' } : { ms: cpuMs, limit: 'cpuMs' };
 }

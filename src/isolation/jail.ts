@@ -14,8 +14,6 @@ import {
 } from '../protocol/messages.ts';
 import type { Channel } from './channel.ts';
 
-/** Realms kept per worker, one per memory size, most recently used last. */
-const REALMS = 3;
 /** Longest line of an envelope: its warnings are what is long. */
 const ENVELOPE_BYTES = 1024 * 1024;
 /** For a turn whose calls and output do not fit one message. */
@@ -45,6 +43,7 @@ type DiagnoseModule = typeof import('../program/diagnose.ts');
 
 /** Serves the host at the other end of `channel` until that end closes it. `fault` is told what must not happen: then this side is done. */
 export function serveJail(channel: Channel, engine: Engine, fault: (error: unknown) => void): void {
+  /** One per memory size, most recently used last. */
   const realms = new Map<number, Realm>();
   const flatNames = new Map<string, FlatNames>();
   let inmate: Inmate | undefined;
@@ -63,7 +62,7 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
     else realms.delete(memoryBytes);
     realms.set(memoryBytes, realm);
     for (const [size, oldest] of realms) {
-      if (realms.size <= REALMS) break;
+      if (realms.size <= engine.mostRealms) break;
       oldest.dispose();
       realms.delete(size);
     }

@@ -62,21 +62,21 @@ pipe.on('error', () => end());
 process.on('uncaughtException', end);
 process.on('unhandledRejection', end);
 
-async function begin({ engine: name, watch }: ChildStart): Promise<void> {
+async function begin({ watch, ...start }: ChildStart): Promise<void> {
   // What the host says meanwhile waits for the jail.
   const early: string[] = [];
   channel.onMessage = (text) => void early.push(text);
   if (watch) new Worker(WATCHER, { eval: true, env: {}, execArgv: [] }).on('error', end);
-  serveJail(channel, await open(name), end);
+  serveJail(channel, await open(start), end);
   for (const text of early) channel.onMessage(text);
 }
 
-async function open(name: ChildStart['engine']): Promise<Engine> {
+async function open({ engine, allowNode22 }: Omit<ChildStart, 'watch'>): Promise<Engine> {
+  if (engine === 'v8') return (await import('../engine/v8.ts')).createV8({ allowNode22 });
   const [{ compileQuickJs }, { createQuickJs }] = await Promise.all([
     import('../engine/quickjs-module.ts'),
     import('../engine/quickjs.ts'),
   ]);
-  if (name !== 'quickjs') throw new Error(`There is no engine ${name}.`);
   return createQuickJs(await compileQuickJs());
 }
 

@@ -40,12 +40,13 @@ const FLAGS: Readonly<Record<ChildStart['engine'], readonly string[]>> = {
   // The engine's own stack limit is 512 KiB, but its frames are far bigger on the process's stack, which is 8 MiB nearly everywhere.
   // A program's syntax tree is short-lived: see thread.ts.
   quickjs: ['--stack-size=7000', '--max-semi-space-size=64', '--no-addons'],
-  v8: [],
+  // Without the first one isolated-vm crashes.
+  v8: ['--no-node-snapshot'],
 };
 /** Most that is kept of what a child wrote to its standard error: the last words say why it died. */
 const MOST_STDERR = 4096;
 /** What V8 and the allocator of Node say before they abort. */
-const OUT_OF_MEMORY = /out of memory|heap limit|Allocation failed|invalid size error|Zone$/im;
+const OUT_OF_MEMORY = /out of memory|heap limit|allocation failed|invalid size error|is_heap_oom/i;
 /** What every child is held to: it writes no file; descriptors are its pipes and what Node opens for itself. */
 export const CHILD_LIMITS: ResourceLimits = { descriptors: 64, fileBytes: 0 };
 /** After a child has exited, its pipes may still hold its last words. */
@@ -111,6 +112,8 @@ class ChildWorker implements Channel {
 
   async close(): Promise<void> {
     this.#over = true;
+    // Whoever waits for this would be left waiting if the process ended for want of anything else to do.
+    this.ref();
     // Never asked politely: its guest may be in native code, and disposing of an isolate at exit crashes.
     this.#child?.kill('SIGKILL');
     await this.#gone;
@@ -159,7 +162,7 @@ class ChildWorker implements Channel {
         if (child.pid === undefined) resolve();
         this.#lose(error);
       });
-      child.on('exit', () => setTimeout(resolve, LAST_WORDS_MS).unref());
+      child.on('exit', () => setTimeout(resolve, LAST_WORDS_MS));
       child.on('close', resolve);
     });
     if (errors !== undefined && conversation !== undefined && lifeline !== undefined) {

@@ -1,11 +1,12 @@
-// Every hostile program runs in a host process of its own kind, beside a neighbour and before another program, on worker threads.
-// `inline` isolation makes no promise of safety, so it is left out.
+// Every hostile program runs in a host process of its own kind, beside a neighbour and before another program, with every engine
+// in every isolation that promises safety. `inline` isolation makes no promise of safety, so it is left out.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { transform } from 'esbuild';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { hasCorpus, readCorpus } from '../helpers/corpora.ts';
+import { COMBINATIONS, type Combination, NODE_24 } from '../helpers/engines.ts';
 import type { Found, HostileCase } from './host.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '');
@@ -23,11 +24,14 @@ function parse(text: string): HostileCase[] {
 }
 
 /** What a host process found, by case, and how it ended. */
-async function attack(cases: readonly HostileCase[]): Promise<{ found: Map<string, Found>; ended: string }> {
+async function attack(
+  { engine, isolation }: Combination,
+  cases: readonly HostileCase[],
+): Promise<{ found: Map<string, Found>; ended: string }> {
   // Node 20 runs no TypeScript.
   const { code: host } = await transform(readFileSync(HOST, 'utf8'), { loader: 'ts', format: 'esm', target: 'node20' });
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', host, '--', `${ROOT}/dist`, ROOT], {
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', host, '--', `${ROOT}/dist`, ROOT, engine, isolation, NODE_24], {
       stdio: ['pipe', 'pipe', 'inherit'],
       cwd: ROOT,
     });
@@ -62,13 +66,13 @@ async function attack(cases: readonly HostileCase[]): Promise<{ found: Map<strin
   });
 }
 
-function suite(name: string, cases: readonly HostileCase[]): void {
+function suite(combination: Combination, name: string, cases: readonly HostileCase[]): void {
   describe(name, () => {
     let found: Map<string, Found>;
     let ended: string;
     beforeAll(async () => {
-      ({ found, ended } = await attack(cases));
-    }, 240_000);
+      ({ found, ended } = await attack(combination, cases));
+    }, 600_000);
 
     test.each(cases)('$id $title', ({ id }) => {
       expect(found.get(id), `the host process ended (${ended}) before it had an answer`).toMatchObject({ id, problems: [] });
@@ -83,18 +87,22 @@ function suite(name: string, cases: readonly HostileCase[]): void {
 const corpus = hasCorpus('hostile/corpus.jsonl') ? parse(readCorpus('hostile/corpus.jsonl')) : [];
 const own = parse(readFileSync(new URL('own.jsonl', import.meta.url), 'utf8'));
 
-describe.skipIf(corpus.length === 0)('the shared corpus (skipped where ../shared/hostile is not there)', () => {
-  // Those that aim at the process as a whole get one of their own.
-  const apart = ['mem', 'cpu', 'fld'];
-  suite(
-    'all other kinds',
-    corpus.filter(({ id }) => !apart.includes(id.slice(0, 3))),
-  );
-  for (const kind of apart)
+describe.each(COMBINATIONS.filter(({ isolation }) => isolation !== 'inline'))('$engine, $isolation', (combination) => {
+  describe.skipIf(corpus.length === 0)('the shared corpus (skipped where ../shared/hostile is not there)', () => {
+    // Those that aim at the process as a whole get one of their own.
+    const apart = ['mem', 'cpu', 'fld'];
     suite(
-      `${kind}-*`,
-      corpus.filter(({ id }) => id.startsWith(kind)),
+      combination,
+      'all other kinds',
+      corpus.filter(({ id }) => !apart.includes(id.slice(0, 3))),
     );
-});
+    for (const kind of apart)
+      suite(
+        combination,
+        `${kind}-*`,
+        corpus.filter(({ id }) => id.startsWith(kind)),
+      );
+  });
 
-suite('cases of our own', own);
+  suite(combination, 'cases of our own', own);
+});

@@ -43,8 +43,8 @@ interface Seen {
   afterEnd: number;
 }
 
-const [dist = '', root = ''] = process.argv.slice(-2);
-const { CodeModeError, createCodeMode, defineTool, toJson, ToolError } = (await import(`${dist}/index.js`)) as typeof Callgate;
+const [dist = '', root = '', engine = 'quickjs', isolation = 'thread', node = ''] = process.argv.slice(-5);
+const { CodeModeError, createCodeMode, defineTool, toJson, ToolError, v8 } = (await import(`${dist}/index.js`)) as typeof Callgate;
 const { printable } = (await import(`${dist}/cli/printable.js`)) as typeof Printable;
 
 const LIMITS = {
@@ -142,7 +142,12 @@ async function attack(hostile: HostileCase, isLast: boolean): Promise<string[]> 
   const { assert } = hostile;
   const problems: string[] = [];
   const seen: Seen = { calls: new Map(), ended: false, afterEnd: 0 };
-  const codeMode = createCodeMode({ tools: makeTools(hostile, seen), limits: LIMITS });
+  const codeMode = createCodeMode({
+    tools: makeTools(hostile, seen),
+    limits: LIMITS,
+    engine: engine === 'v8' ? v8({ node }) : 'quickjs',
+    isolation: isolation as 'thread' | 'process',
+  });
   await codeMode.run('return 1');
 
   let blocked = 0;
