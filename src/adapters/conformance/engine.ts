@@ -14,6 +14,8 @@ export interface EngineSubject extends Partial<GuestOptions> {
 }
 
 const MEMORY_BYTES = 64 * 1024 * 1024;
+/** For a program that uses up what there is. */
+const SMALL_BYTES = 24 * 1024 * 1024;
 /** Fits the stack of an ordinary thread. */
 const STACK_BYTES = 192 * 1024;
 /** For whatever has to end by itself: the machine may be busy. */
@@ -76,6 +78,12 @@ export function engineCases({
         ]);
         equal(valueIn(guest.post('[[2,0,20],[1,0,1]]')), 21);
       }),
+      'says where it calls from, if it is asked to': inRealm((guest) => {
+        const places = { ...guest.options().guest, places: true };
+        const [place, call] = said(guest.begin('\nawait tools.one({});', { guest: places }));
+        ok(place?.type === 'at' && place.id === 1 && /program\.js:2:/.test(place.stack), JSON.stringify(place));
+        equal(call?.type, 'call');
+      }),
       'goes on with each answer as it comes': inRealm((guest) => {
         guest.begin('let sum = 0; for (let i = 0; i < 3; i++) sum += await tools.one({ i }); return sum;');
         for (const id of [1, 2])
@@ -114,7 +122,7 @@ export function engineCases({
           said(guest.begin('console.log("a"); text("b"); console.error("c"); await tools.one({});')).map((message) =>
             message.type === 'out' ? `${message.level} ${message.text}` : message.type,
           ),
-          ['log "a"', 'text "b"', 'error "c"', 'call'],
+          ['log a', 'text b', 'error c', 'call'],
         ),
       ),
       'is heard while it computes for long, and what it printed is told once': inRealm((guest) => {
@@ -131,7 +139,7 @@ export function engineCases({
         ok(told.length > 0, 'nothing was told before the end');
       }),
       'stores values, and finds what programs before it have stored': inRealm((guest) => {
-        const store = JSON.stringify({ old: { mode: 'P', text: '{"n":1}' } });
+        const store = JSON.stringify({ old: ['P', '{"n":1}'] });
         const messages = said(guest.begin('store("new", [load("old").n, load("none")]); return load("new");', { store }));
         deepEqual(
           messages.map((message) => message.type),
@@ -266,10 +274,12 @@ export function engineCases({
         else ok(outcome.type === 'dead' && ['limit', 'memory', 'timeout'].includes(outcome.kind), JSON.stringify(outcome));
       }),
       'memory is refused or ended, at its limit': inRealm((guest) => {
-        const outcome = guest.begin('const rows = []; for (;;) rows.push({ at: rows.length, text: "row " + rows.length });');
+        const outcome = guest.begin(
+          'const rows = []; for (;;) rows.push(Array.from({ length: 1000 }, (_, at) => ({ at, row: rows.length })));',
+        );
         if (outcome.type === 'lines') match(errorIn(outcome).message, /memory/i);
         else ok(outcome.type === 'dead' && outcome.kind === 'memory', JSON.stringify(outcome));
-      }),
+      }, SMALL_BYTES),
     },
 
     'exit() leaves': eachOf(EXITS, async (guest, body) => {
@@ -386,7 +396,7 @@ const EXITS = {
   'from a timer, quietly': 'setTimeout(() => exit(7), 0); await new Promise(() => {});',
   'from an async generator': 'async function* g() { try { yield exit(7); } catch { for (;;); } } for await (const x of g());',
   'from a getter of the value': 'return { get a() { try { exit(7); } catch {} for (;;); } };',
-  'from toString': '`${{ toString() { exit(7); } }}`; for (;;);',
+  'from toString': 'String({ toString() { exit(7); } }); for (;;);',
   'from a proxy trap': 'new Proxy({}, { get() { exit(7); } }).x; for (;;);',
   'while calls are pending': 'tools.one(); tools.deep.two(); exit(7);',
   'only once': 'try { exit(7); } catch {} try { exit(8); } catch {} return 9;',

@@ -38,7 +38,7 @@ export class Guest {
       deadline: Date.now() + 20_000,
       memoryBytes: this.#options.memoryBytes,
       stackBytes: this.#options.stackBytes,
-      guest: { ...resolveLimits(), places: true },
+      guest: { ...resolveLimits(), places: false },
       timeZone: 'UTC',
       locale: 'en-US',
       store: '{}',
