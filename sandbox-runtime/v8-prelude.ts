@@ -45,6 +45,10 @@ define(StrongRef, 'name', 'WeakRef', false);
 define(StrongRef.prototype, Symbol.toStringTag, 'WeakRef', false);
 define(globalThis, 'WeakRef', StrongRef, true);
 
+// Text that `JSON.stringify` would take as it is: no other engine has it.
+delete (JSON as { rawJSON?: unknown }).rawJSON;
+delete (JSON as { isRawJSON?: unknown }).isRawJSON;
+
 // A function here would be called whenever a stack is read, the runtime's own too, with its frames as objects.
 defineProperty(Error, 'prepareStackTrace', { get: () => undefined, set: () => undefined, configurable: false });
 // Frames of the runtime are left out of what a program sees, so that more have to be kept.

@@ -3,8 +3,8 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { promisify } from 'node:util';
-import { CodeModeError } from '../protocol/errors.ts';
+import { dirname } from 'node:path';
+import { CodeModeError, shorten } from '../protocol/errors.ts';
 
 /** The V8 engine, as `v8()` describes it. */
 export interface V8Engine {
@@ -34,28 +34,58 @@ export function v8(options: V8Options = {}): V8Engine {
   return { engine: 'v8', node, allowNode22 };
 }
 
-/** What was found. */
 export interface V8Versions {
   readonly isolatedVm: string;
   readonly node: string;
 }
 
+/** What was found. */
+export interface V8Found extends V8Versions {
+  /** Writable memory of a process with one isolate, nearly all of it address space set aside; `undefined` where the system does not tell. */
+  readonly dataBytes: number | undefined;
+}
+
+/** Run by the Node in question: loads the package there, and says what a process with an isolate takes. */
+const PROBE = `
+  const { readFileSync, writeSync } = require('node:fs');
+  const { isolatedVm } = JSON.parse(process.argv[1]);
+  const found = { node: process.versions.node };
+  try {
+    const { Isolate } = require(isolatedVm);
+    new Isolate({ memoryLimit: 64 }).createContextSync();
+    found.loads = true;
+    found.dataKiB = Number(/VmData:\\s+(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]);
+  } catch (error) {
+    found.problem = error.message;
+  }
+  writeSync(1, JSON.stringify(found));
+  process.kill(process.pid, 'SIGKILL');
+`;
+const PROBE_MS = 30_000;
+
 const ADVISORY = 'GHSA-864f-rcv7-6rh4, which lets a program out of its isolate';
 const HOW = 'Install isolated-vm 7.0.1 or later (npm install isolated-vm) and run it on Node 24 or later';
 
-/** The versions of what the engine runs on. Throws a `CodeModeError` (`engine_unavailable`) that says what is missing or refused, and what to do. */
-export async function findV8({ node, allowNode22 }: V8Engine): Promise<V8Versions> {
-  const isolatedVm = isolatedVmVersion();
-  if (isolatedVm === undefined) {
-    throw new CodeModeError(
-      'engine_unavailable',
+/** What the engine runs on. Throws a `CodeModeError` (`engine_unavailable`) that says what is missing or refused, and what to do. */
+export async function findV8({ node, allowNode22 }: V8Engine): Promise<V8Found> {
+  const installed = findPackage();
+  if (installed === undefined)
+    throw unavailable(
       `The engine \`v8\` needs the package isolated-vm, which is not installed beside callgate. ${HOW}; the engine \`quickjs\` needs neither.`,
     );
-  }
-  const version = await nodeVersion(node);
-  const problem = refusal({ isolatedVm, node: version }, allowNode22);
-  if (problem !== undefined) throw new CodeModeError('engine_unavailable', problem);
-  return { isolatedVm, node: version };
+  const probed = await probe(node, installed.path);
+  const versions = { isolatedVm: installed.version, node: probed.node };
+  const problem = refusal(versions, allowNode22);
+  if (problem !== undefined) throw unavailable(problem);
+  if (!probed.loads)
+    throw unavailable(
+      `isolated-vm ${versions.isolatedVm} does not load in Node ${versions.node} (${node}): ${shorten(probed.problem ?? 'it says no more', 300)}. Install it again for that Node.`,
+    );
+  return { ...versions, dataBytes: probed.dataKiB == null ? undefined : probed.dataKiB * 1024 };
+}
+
+function unavailable(message: string, cause?: unknown): CodeModeError {
+  return new CodeModeError('engine_unavailable', message, { cause });
 }
 
 /** Why a pair of versions is refused, as a sentence; `undefined` when it is not. Asked again by the child, which knows best. */
@@ -72,25 +102,36 @@ export function refusal({ isolatedVm, node }: V8Versions, allowNode22: boolean):
   return `isolated-vm ${isolatedVm} is taken only on Node 22 and with v8({ allowNode22: true }), since versions of its line have ${ADVISORY}; this is Node ${node}. ${HOW}.`;
 }
 
-/** The version of the installed package; it is not loaded for that. */
-function isolatedVmVersion(): string | undefined {
+/** The installed package; it is not loaded here. */
+function findPackage(): { readonly path: string; readonly version: string } | undefined {
   try {
-    const path = createRequire(import.meta.url).resolve('isolated-vm/package.json');
-    return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
+    const manifest = createRequire(import.meta.url).resolve('isolated-vm/package.json');
+    const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
+    return { path: dirname(manifest), version };
   } catch {
     return undefined;
   }
 }
 
-async function nodeVersion(node: string): Promise<string> {
-  if (node === process.execPath) return process.versions.node;
-  try {
-    const { stdout } = await promisify(execFile)(node, ['--print', 'process.versions.node'], { env: {}, timeout: 20_000 });
-    if (/^\d+\.\d+\.\d+/.test(stdout)) return stdout.trim();
-  } catch (cause) {
-    throw new CodeModeError('engine_unavailable', `The Node binary of the engine \`v8\`, ${node}, cannot be run.`, { cause });
-  }
-  throw new CodeModeError('engine_unavailable', `The Node binary of the engine \`v8\`, ${node}, is not Node.`);
+interface Probed {
+  readonly node: string;
+  readonly loads?: true;
+  readonly problem?: string;
+  readonly dataKiB?: number | null;
+}
+
+function probe(node: string, isolatedVm: string): Promise<Probed> {
+  const args = ['--no-node-snapshot', '--eval', PROBE, JSON.stringify({ isolatedVm })];
+  return new Promise((resolve, reject) => {
+    // It ends itself by a signal, which counts as an error here: what it wrote is what matters.
+    execFile(node, args, { env: {}, timeout: PROBE_MS }, (error, stdout) => {
+      try {
+        resolve(JSON.parse(stdout) as Probed);
+      } catch {
+        reject(unavailable(`The Node binary of the engine \`v8\`, ${node}, cannot be run, or is not Node.`, error));
+      }
+    });
+  });
 }
 
 function numbersOf(version: string): [number, number, number] {

@@ -25,6 +25,8 @@ const RUNTIME_FILE = 'callgate.js';
 const MORE = '\u0001';
 /** What a program prints is told before its turn ends, when that takes longer. */
 const TELL_MS = 50;
+/** Pieces of output in a turn that are told at once: nothing can look after the rest while the guest computes. */
+const TOLD_AT_ONCE = 8;
 /** V8 gives its own errors no code: what it says when there was no room for an array buffer. */
 const NO_ROOM = 'Array buffer allocation failed';
 
@@ -109,6 +111,7 @@ class V8Realm implements Realm {
   /** Output of the entry so far. */
   readonly #said: string[] = [];
   #tellAt = 0;
+  #heard = 0;
   /** What `drain` gave. */
   #told: string | undefined;
   /** The program has called `exit`: its isolate is gone, and `#told` has its last lines. */
@@ -229,6 +232,7 @@ class V8Realm implements Realm {
     this.#entryEnd = now + ms;
     this.#tellAt = now + TELL_MS;
     this.#said.length = 0;
+    this.#heard = 0;
     this.#halted = false;
     try {
       const early = work();
@@ -271,7 +275,8 @@ class V8Realm implements Realm {
   #hear(line: string): void {
     this.#said.push(line);
     const now = performance.now();
-    if (now < this.#tellAt) return;
+    this.#heard++;
+    if (now < this.#tellAt && this.#heard > TOLD_AT_ONCE) return;
     this.#tellAt = now + TELL_MS;
     this.onOutput?.(this.#takeSaid());
   }

@@ -386,6 +386,7 @@ function notFunction({ message, line, at, tools }: Clues): string | undefined {
   if (!/not a function|is not callable/.test(message)) return undefined;
   if (/(?<![\w$.])(?:tools|codemode)\s*$/.test(line.slice(0, Math.max(0, at)))) return BY_NAME;
   const named = /^['"`]?([\w$.[\]?'"()…]+?)['"`]? is not a function/.exec(message)?.[1];
+  if (named === 'tools' || named === 'codemode') return BY_NAME;
   const callee = named?.includes('.') ? named : (calleeAt(line, at) ?? named);
   if (callee === undefined) return 'Something that is called is not a function: check the spelling, and that it is not undefined.';
   const path = /^(?:tools|codemode)\.(.+)$/.exec(callee)?.[1];
@@ -442,7 +443,9 @@ function missingProperty({ message, line, at }: Clues): string | undefined {
   if (match['value'] === undefined)
     return 'What is taken apart here is undefined or null: log what the call gave, or give a default with `?? {}`.';
   const property = match['quickjs'] ?? match['v8'];
-  const receiver = /[A-Za-z_$][\w$]*(?:\??\.[\w$]+|\[[^\]\n]{1,40}\])*$/.exec(line.slice(0, Math.max(0, at)))?.[0];
+  // QuickJS points at the dot, V8 at the name behind it.
+  const before = line.slice(0, Math.max(0, at)).replace(/\??\.$/, '');
+  const receiver = /[A-Za-z_$][\w$]*(?:\??\.[\w$]+|\[[^\]\n]{1,40}\])*$/.exec(before)?.[0];
   const subject = receiver === undefined || KEYWORDS.has(receiver) ? 'The value' : `\`${receiver}\``;
   const what = property === undefined ? '' : `${subject === 'The value' ? '' : ','} before \`.${property}\``;
   return `${subject}${what}${what.startsWith(',') ? ',' : ''} is ${match['value']}: log what the call gave to see its fields, or write \`?.\` where it may be missing.`;

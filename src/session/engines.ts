@@ -68,9 +68,12 @@ const INLINE_STACK_BYTES = 192 * 1024;
 const MOST_MESSAGE_BYTES = 16 * 1024 * 1024;
 /**
  * What a child has for itself, beside what its programs need. Address space that may be written to counts, and for each isolate (Node's own
- * too) V8 takes half a gigabyte of that for code, though it hardly uses it.
+ * too) V8 takes half a gigabyte of that for code, though it hardly uses it: where the system tells how much that is here, the limit is
+ * tight, since isolated-vm's own lets a program have a gigabyte more before it acts.
  */
 const CHILD_BYTES = { quickjs: 1024 ** 3, v8: 2.5 * 1024 ** 3 } as const;
+/** What a child has beside one bare isolate: the parser, the engine, the threads of the event loop. */
+const JAILER_BYTES = 160 * 1024 ** 2;
 /** A child is replaced after its programs have computed for so long, since the system counts the time of its whole life. */
 const RETIRE_AFTER_MS = 120_000;
 /** Threads of the engine's own, and what the child does beside computing. */
@@ -111,7 +114,7 @@ export class Engines {
         args: [],
         reads: [],
         scratch: tmpdir(),
-        limits: { ...this.#systemLimits(name, this.#limits), ...CHILD_LIMITS },
+        limits: { ...systemLimits(CHILD_BYTES[name], this.#limits), ...CHILD_LIMITS },
       },
       this.#sandbox,
       await this.means(),
@@ -192,7 +195,7 @@ export class Engines {
 
   async #openProcesses(engine: Choice['engine'], { memoryBytes, cpuMs }: Pick<Limits, 'memoryBytes' | 'cpuMs'>): Promise<Scheduler> {
     const isV8 = engine !== 'quickjs';
-    if (isV8) await findV8(engine);
+    const found = isV8 ? await findV8(engine) : undefined;
     const means = await this.means();
     const node = nodeOf(engine);
     // Before any program is let in: a sandbox that was asked for is there, or nothing runs.
@@ -200,6 +203,7 @@ export class Engines {
     const alone = createAlone();
     const name = isV8 ? 'v8' : 'quickjs';
     const reads = readsOf(name);
+    const ownBytes = found?.dataBytes === undefined ? CHILD_BYTES[name] : found.dataBytes + JAILER_BYTES;
     return new Scheduler({
       ...this.#bounds(MOST_WORKERS[name]),
       spawn: () =>
@@ -207,7 +211,7 @@ export class Engines {
           start: { engine: name, allowNode22: isV8 && engine.allowNode22 },
           node,
           reads,
-          limits: this.#systemLimits(name, { memoryBytes, cpuMs }),
+          limits: systemLimits(ownBytes, { memoryBytes, cpuMs }),
           confine: (command) => confine(command, this.#sandbox, means),
           alone,
           onStart: (inForce) => void this.#inForce.set(name, inForce),
@@ -216,13 +220,6 @@ export class Engines {
       killable: true,
       retireAfterMs: RETIRE_AFTER_MS,
     });
-  }
-
-  #systemLimits(engine: keyof typeof CHILD_BYTES, { memoryBytes, cpuMs }: Pick<Limits, 'memoryBytes' | 'cpuMs'>): ResourceLimits {
-    return {
-      dataBytes: CHILD_BYTES[engine] + 2 * memoryBytes,
-      cpuSeconds: Math.ceil(((cpuMs + RETIRE_AFTER_MS) * CPU_FACTOR) / 1000),
-    };
   }
 
   #bounds(times: number): Pick<SchedulerOptions, 'workers' | 'maxWorkers' | 'maxPrograms' | 'maxParkedBytes'> {
@@ -238,6 +235,11 @@ export class Engines {
       cpuMs: cpuMs <= own.cpuMs ? own.cpuMs : LIMITS.cpuMs.max,
     };
   }
+}
+
+/** What a child is held to, which takes so many bytes for itself. */
+function systemLimits(ownBytes: number, { memoryBytes, cpuMs }: Pick<Limits, 'memoryBytes' | 'cpuMs'>): ResourceLimits {
+  return { dataBytes: ownBytes + 2 * memoryBytes, cpuSeconds: Math.ceil(((cpuMs + RETIRE_AFTER_MS) * CPU_FACTOR) / 1000) };
 }
 
 /** Where the system has no hand in it. */

@@ -707,5 +707,5 @@ function storeText(store: SessionStore | undefined): string {
 
 /** What the engine throws when an allocation was refused; with no room for an error, it throws `null`. */
 function isOutOfMemory({ isError, message }: GuestError): boolean {
-  return isError ? /out of memory/i.test(message) : message === 'null';
+  return isError ? /out of memory|array buffer allocation failed/i.test(message) : message === 'null';
 }

@@ -22,3 +22,16 @@ export const COMBINATIONS: readonly Combination[] = [
 export function optionsFor({ engine, isolation }: Combination): Pick<CodeModeOptions, 'engine' | 'isolation'> {
   return { engine: engine === 'v8' ? v8({ node: NODE_24 }) : engine, isolation };
 }
+
+/** The combination that this run of a suite is for: the default one, unless the file that loads the suite asks for another. */
+export function underTest(): Combination {
+  const [engine = 'quickjs', isolation = 'thread'] = (process.env['CALLGATE_TEST'] ?? '').split(' ').filter(Boolean);
+  const found = COMBINATIONS.find((combination) => combination.engine === engine && combination.isolation === isolation);
+  if (found === undefined) throw new Error(`There is no engine ${engine} in isolation ${isolation}.`);
+  return found;
+}
+
+/** Its options, for suites that can be run for any of them. */
+export function optionsUnderTest(): Pick<CodeModeOptions, 'engine' | 'isolation'> {
+  return optionsFor(underTest());
+}

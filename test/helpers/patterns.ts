@@ -4,6 +4,7 @@ import { type CodeMode, createCodeMode, defineTool, type RunResult, type ToolSou
 import { toJson } from '../../src/protocol/values.ts';
 import type { PlacedTool } from '../../src/tools/provider.ts';
 import { corpusUrl, readCorpus } from './corpora.ts';
+import { type Combination, optionsFor } from './engines.ts';
 import { toolOf } from './tools.ts';
 
 export interface Pattern {
@@ -66,12 +67,12 @@ function wrap(tools: MockTools): ToolSource {
   });
 }
 
-export async function openPatterns(isolation: 'thread' | 'inline'): Promise<CodeMode> {
+export async function openPatterns(combination: Combination): Promise<CodeMode> {
   const { tools, spec } = await mock();
   return createCodeMode({
     tools,
     globals: { spec },
-    isolation,
+    ...optionsFor(combination),
     showError: (error) => error as Error,
     limits: { wallMs: 5_000, cpuMs: 1_000, calls: 5_000 },
   });

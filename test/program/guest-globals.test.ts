@@ -5,10 +5,11 @@ import { type CodeMode, createCodeMode } from '../../src/index.ts';
 import { createClassicCompiler } from '../../src/isolation/compiler-classic.ts';
 import { GUEST_GLOBALS } from '../../src/program/guest-globals.ts';
 import { checkTypes } from '../../src/program/typecheck.ts';
+import { optionsUnderTest } from '../helpers/engines.ts';
 
 let codeMode: CodeMode;
 beforeAll(() => {
-  codeMode = createCodeMode({ tools: [] });
+  codeMode = createCodeMode({ ...optionsUnderTest(), tools: [] });
 });
 afterAll(() => codeMode.close());
 

@@ -3,10 +3,14 @@
 // and the way out. Every text is run as it is and in the clothes that models put around programs.
 import { afterAll, describe, expect, test } from 'vitest';
 import type { RunResult } from '../../src/index.ts';
+import { underTest } from '../helpers/engines.ts';
 import { marked, openWorld } from './world.ts';
 
 const codeMode = openWorld();
 afterAll(() => codeMode.close());
+
+/** V8 points at the word that fails where QuickJS points at the dot or the bracket behind it: the line is what has to be the same. */
+const placed = (column: number | undefined): unknown => (underTest().engine === 'v8' ? expect.any(Number) : column);
 
 /** Name, program, kind, part of the message, part of the hint (none: the message says what to do). */
 type Row = readonly [name: string, program: string, kind: string, message: RegExp, hint?: RegExp];
@@ -210,7 +214,7 @@ const RESULTS: readonly Row[] = [
     'JSON.parse of an object',
     'const r = await tools.profile({});\nreturn JSON.parse¦(r);',
     'program',
-    /unexpected token/,
+    /unexpected token|not valid JSON/i,
     /object already: use it without `JSON\.parse`/,
   ],
   ['JSON.parse of nothing', 'const r = await tools.profile({});\nreturn JSON.parse¦(r.note);', 'program', /undefined/, /nothing to parse/],
@@ -218,28 +222,28 @@ const RESULTS: readonly Row[] = [
     'JSON.parse of a page',
     "const r = await tools.web.read_page({ url: 'x' });\nreturn JSON.parse¦(r);",
     'program',
-    /unexpected token/,
+    /unexpected token|not valid JSON/i,
     /The text is not JSON/,
   ],
   [
     '.data around a result',
     "const r = await tools.github.list_issues({ owner: 'a' });\nreturn r.data¦.items;",
     'program',
-    /'items' of undefined/,
+    /'items' of undefined|of undefined \(reading 'items'\)/,
     /A call gives the result itself/,
   ],
   [
     'a field that is not there',
     "const r = await tools.github.list_issues({ owner: 'a' });\nreturn r.issues¦.map((i) => i.id);",
     'program',
-    /'map' of undefined/,
+    /'map' of undefined|of undefined \(reading 'map'\)/,
     /`r\.issues`, before `\.map`, is undefined/,
   ],
   [
     'a field that is null',
     'const r = { user: null };\nreturn r.user¦.name;',
     'program',
-    /'name' of null/,
+    /'name' of null|of null \(reading 'name'\)/,
     /`r\.user`, before `\.name`, is null/,
   ],
   [
@@ -357,15 +361,21 @@ const LANGUAGE: readonly Row[] = [
     'an assignment to a constant',
     'const total = 0;\nfor (const x of [1]) total ¦+= x;\nreturn total;',
     'program',
-    /total.*read-only/,
+    /total.*read-only|Assignment to constant/,
     /Declare the variable with `let`/,
   ],
-  ['a use before the declaration', 'console.log(¦a);\nconst a = 1;', 'program', /not initialized/, /move the declaration up/],
+  [
+    'a use before the declaration',
+    'console.log(¦a);\nconst a = 1;',
+    'program',
+    /not initialized|before initialization/,
+    /move the declaration up/,
+  ],
   [
     'a constant made from itself',
     'const data = ¦data.map((x) => x);',
     'program',
-    /not initialized/,
+    /not initialized|before initialization/,
     /`data` is used above its declaration/,
   ],
   ['a name declared twice', 'const a = 1;\nconst ¦a = 2;', 'syntax', /`a` is declared twice \(first on line/, /another name/],
@@ -397,15 +407,21 @@ const LANGUAGE: readonly Row[] = [
     'recursion without an end',
     'function f(n) {\n  return f¦(n + 1) + 1;\n}\nreturn f(0);',
     'program',
-    /stack overflow/,
+    /stack overflow|stack size exceeded/,
     /calls itself without an end/,
   ],
 ];
 
 const PLACES: readonly Row[] = [
-  ['in a callback', 'const list = [{ a: {} }, {}];\nreturn list.map((x) => x.a\u00a6.b);', 'program', /'b' of undefined/, /`x\.a`/],
+  [
+    'in a callback',
+    'const list = [{ a: {} }, {}];\nreturn list.map((x) => x.a\u00a6.b);',
+    'program',
+    /'b' of undefined|of undefined \(reading 'b'\)/,
+    /`x\.a`/,
+  ],
   ['after an await', "const a = await tools.names();\nawait sleep(1);\nthrow new Error¦('late');", 'program', /^late$/],
-  ['in a timer', 'setTimeout(() => {\n  null¦.x;\n}, 1);\nawait sleep(50);\nreturn 1;', 'program', /'x' of null/],
+  ['in a timer', 'setTimeout(() => {\n  null¦.x;\n}, 1);\nawait sleep(50);\nreturn 1;', 'program', /'x' of null|of null \(reading 'x'\)/],
   [
     'in a method',
     "class A {\n  async run() {\n    await tools.names();\n    throw new TypeError¦('inside');\n  }\n}\nreturn await new A().run();",
@@ -420,7 +436,7 @@ const PLACES: readonly Row[] = [
     'in TypeScript',
     'interface Row<T> { value: T }\nconst rows: Row<number>[] = [{ value: 1 }];\nconst first = rows[5] as Row<number>;\nreturn first!¦.value.toFixed(2);',
     'program',
-    /'value' of undefined/,
+    /'value' of undefined|of undefined \(reading 'value'\)/,
     /undefined/,
   ],
   [
@@ -458,7 +474,7 @@ describe.each([
       expect(error?.message).toMatch(message);
       if (hint !== undefined) expect(error?.hint).toMatch(hint);
       if (line === undefined) return;
-      expect({ line: error?.line, column: error?.column }).toEqual({ line, column });
+      expect({ line: error?.line, column: error?.column }).toEqual({ line, column: placed(column) });
       expect(error?.frame).toMatch(new RegExp(`^> *${line} \\|`, 'm'));
     });
   });
@@ -507,8 +523,13 @@ describe('warnings', () => {
     ],
     ['an async block that nobody awaits', "(async () => {\n  throw new TypeError¦('x');\n})();\nreturn 1;", 1, /TypeError: x/],
     ['an async callback of forEach', '[1].forEach(async (n) => {\n  await tools.fail¦({ n });\n});\nreturn 1;', 1, /The service said no/],
-    ['an async callback of a timer', 'setTimeout(async () => {\n  await null;\n  null¦.x;\n}, 1);\nreturn 1;', 1, /'x' of null/],
-    ['a chain that nobody ends', 'tools.names().then((n) => n.nope¦.x);\nreturn 1;', 1, /'x' of undefined/],
+    [
+      'an async callback of a timer',
+      'setTimeout(async () => {\n  await null;\n  null¦.x;\n}, 1);\nreturn 1;',
+      1,
+      /'x' of null|of null \(reading 'x'\)/,
+    ],
+    ['a chain that nobody ends', 'tools.names().then((n) => n.nope¦.x);\nreturn 1;', 1, /'x' of undefined|of undefined \(reading 'x'\)/],
     ['a rejection that nobody handles', "Promise.reject(new Error¦('lost'));\nreturn 1;", 1, /Error: lost/],
     ['what is thrown is no error', "async function f() {\n  throw 'text';\n}\n¦f();\nreturn 1;", 1, /rejected: text/],
     [
@@ -538,7 +559,7 @@ describe('warnings', () => {
       const result = await codeMode.run(source);
       expect(result).toMatchObject({ status: 'completed' });
       expect(result.value).toEqual(value);
-      expect(result.warnings).toEqual([{ message: expect.stringMatching(message), line, column }]);
+      expect(result.warnings).toEqual([{ message: expect.stringMatching(message), line, column: placed(column) }]);
     }
   });
 

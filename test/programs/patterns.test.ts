@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CodeMode } from '../../src/index.ts';
 import { hasCorpus } from '../helpers/corpora.ts';
+import { COMBINATIONS } from '../helpers/engines.ts';
 import { judge, openPatterns, readPatterns, readProgram } from '../helpers/patterns.ts';
 
 const present = hasCorpus('programs');
 
-describe.each(['thread', 'inline'] as const)('program patterns, %s', (isolation) => {
+describe.each(COMBINATIONS)('program patterns, $engine, $isolation', (combination) => {
   let codeMode: CodeMode;
   beforeAll(async () => {
-    if (present) codeMode = await openPatterns(isolation);
+    if (present) codeMode = await openPatterns(combination);
   });
   afterAll(() => codeMode?.close());
 

@@ -1,5 +1,6 @@
 // The tools that programs in this folder call, and ways to run one.
 import { type CodeMode, type CodeModeOptions, createCodeMode, defineTool, type ToolSource } from '../../src/index.ts';
+import { optionsUnderTest } from '../helpers/engines.ts';
 
 const issues = defineTool({
   name: 'list_issues',
@@ -70,6 +71,7 @@ export function openWorld(options: Partial<CodeModeOptions> = {}): CodeMode {
     tools,
     showError: (error) => error as Error,
     limits: { wallMs: 20_000, cpuMs: 1_500, calls: 30, memoryBytes: 32 * 2 ** 20 },
+    ...optionsUnderTest(),
     ...options,
   });
 }

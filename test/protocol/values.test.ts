@@ -14,6 +14,7 @@ import {
   toJson,
   UnserializableError,
 } from '../../src/protocol/values.ts';
+import { COMBINATIONS, optionsFor } from '../helpers/engines.ts';
 import { CROSSING, REFUSED, valueOf } from '../helpers/values.ts';
 
 describe('what lies on the wire', () => {
@@ -173,7 +174,7 @@ describe('toJson', () => {
   });
 });
 
-describe.each(['inline', 'thread'] as const)('through a real guest (%s)', (isolation) => {
+describe.each(COMBINATIONS)('through a real guest ($engine, $isolation)', (combination) => {
   let codeMode: CodeMode;
   /** What the next call of `give` returns, and what the last call of `take` was given. */
   let given: unknown;
@@ -189,7 +190,7 @@ describe.each(['inline', 'thread'] as const)('through a real guest (%s)', (isola
 
   beforeAll(() => {
     codeMode = createCodeMode({
-      isolation,
+      ...optionsFor(combination),
       tools: [
         defineTool({ name: 'give', description: 'Gives a value.', inputSchema: {}, execute: () => given }),
         defineTool({

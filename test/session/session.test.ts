@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { CodeModeError, createCodeMode, defineTool, type Observation, type Session } from '../../src/index.ts';
+import { optionsUnderTest } from '../helpers/engines.ts';
 
 const calls: string[] = [];
 let session: Session | undefined;
@@ -32,7 +33,7 @@ const nested = defineTool({
     }
   },
 });
-const codeMode = createCodeMode({ tools: [echo, slow, stubborn, nested], limits: { cleanupMs: 100 } });
+const codeMode = createCodeMode({ ...optionsUnderTest(), tools: [echo, slow, stubborn, nested], limits: { cleanupMs: 100 } });
 afterAll(() => codeMode.close());
 
 const open = async (options?: Parameters<typeof codeMode.openSession>[0]): Promise<Session> => codeMode.openSession(options);
