@@ -1,12 +1,13 @@
 // A child that has been taken over: it runs whatever code it likes, as after an escape from the engine. What it tries is tried without the
 // sandbox too, where it must succeed; otherwise a test here would show nothing.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createCodeMode } from '../../src/index.ts';
 import { findMeans, obstacleTo } from '../../src/isolation/confine.ts';
 import { DENIED } from '../../src/isolation/seccomp.ts';
 import { askConfined, runConfined } from '../helpers/confined.ts';
@@ -185,6 +186,67 @@ describe.skipIf(process.platform !== 'linux').each(['none', 'os'] as const)('a p
     },
   );
 });
+
+describe.skipIf(cannot)('programs of a code mode, in the sandbox', () => {
+  test('end with their host, when that is killed in the middle of one', async () => {
+    const script = `
+      const { createCodeMode } = await import(${JSON.stringify(pathToFileURL(join(ROOT, 'dist/index.js')).href)});
+      const codeMode = createCodeMode({ tools: [], sandbox: 'os', workers: 1, observer: { on: (event) => { if (event.type === 'execution-start') console.log('started'); } } });
+      const { isolation } = await codeMode.run('return 1');
+      console.log(isolation.sandbox);
+      await codeMode.run('for (;;);', { limits: { cpuMs: 60_000, sliceMs: 60_000 } });`;
+    const host = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let said = '';
+    host.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
+    await expect.poll(() => said, { timeout: 20_000 }).toBe('started\nbubblewrap\nstarted\n');
+    const family = descendantsOf(host.pid as number);
+    // Bubblewrap, its reaper and Node.
+    expect(family.length).toBeGreaterThanOrEqual(3);
+    host.kill('SIGKILL');
+    await expect.poll(() => family.filter(isAlive), { timeout: 10_000 }).toEqual([]);
+  });
+
+  test('reach no more than elsewhere, and what they break is theirs alone', async () => {
+    const codeMode = createCodeMode({ tools: [], sandbox: 'os', workers: 1 });
+    onTestFinished(() => codeMode.close());
+    const [hog, fine] = await Promise.all([
+      codeMode.run('const rows = []; for (;;) rows.push(new Array(100_000).fill(1));', { limits: { memoryBytes: 32 << 20 } }),
+      codeMode.run(
+        'return [typeof process, typeof require, typeof fetch === "function" && (await fetch("http://127.0.0.1").catch((error) => error.name))];',
+      ),
+    ]);
+    expect(hog.status).toBe('error');
+    expect(hog.isolation?.sandbox).toBe('bubblewrap');
+    expect(fine).toMatchObject({ status: 'completed', isolation: { sandbox: 'bubblewrap' } });
+    expect((fine.value as unknown[]).slice(0, 2)).toEqual(['undefined', 'undefined']);
+  });
+});
+
+function descendantsOf(pid: number): number[] {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      parents.set(Number(name), Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${name}/stat`, 'utf8'))?.[1]));
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  const found: number[] = [];
+  for (const [child, parent] of parents) if (parent === pid) found.push(child);
+  for (let at = 0; at < found.length; at++)
+    for (const [child, parent] of parents) if (parent === found[at] && !found.includes(child)) found.push(child);
+  return found;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    // One that has ended and is not yet buried is no program any more.
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
 
 const compiler = ['cc', 'gcc', 'clang'].find((name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0);
 describe.skipIf(cannot || compiler === undefined)(`native code in the child (needs a C compiler: ${compiler ?? 'none here'})`, () => {

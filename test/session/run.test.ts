@@ -651,7 +651,12 @@ describe('mistakes of the application', () => {
     ['a misspelt option', { tools: [], limit: {} }, 'option_invalid', /no option `limit`; did you mean `limits`\?/],
     ['a policy that is none', { tools: [], policy: 'allow' }, 'option_invalid', /`policy` should be a function/],
     ['another engine', { tools: [], engine: 'v9' }, 'option_invalid', /`engine` should be "quickjs".*"v9"/],
-    ['another isolation', { tools: [], isolation: 'moon' }, 'option_invalid', /`isolation` should be "thread", "process" or "inline".*"moon"/],
+    [
+      'another isolation',
+      { tools: [], isolation: 'moon' },
+      'option_invalid',
+      /`isolation` should be "thread", "process" or "inline".*"moon"/,
+    ],
     ['an observer that is none', { tools: [], observer: console.log }, 'option_invalid', /`observer` should be an object/],
     ['showError that is none', { tools: [], showError: true }, 'option_invalid', /`showError` should be a function/],
     ['a limit that is misspelt', { tools: [], limits: { wallMS: 1 } }, 'limit_invalid', /no limit `wallMS`/],
