@@ -1,6 +1,7 @@
 // The promise table: a call leaves as one line, its settlement resolves the promise that the program holds. The program
 // never sees an id, a resolver or another call's arguments. Not here: which names lead to a call (tools.ts).
 import type { CallFailure } from '../src/protocol/errors.ts';
+import type { News } from '../src/protocol/messages.ts';
 import { decodeValue, encodeValue, UnserializableError, type WireValue } from '../src/protocol/values.ts';
 import type { Outbox } from './outbox.ts';
 import {
@@ -45,13 +46,16 @@ interface Call {
 }
 
 /** One entry of the array that the host posts. The shapes are the host's own; see src/protocol/messages.ts. */
-export type Settlement = readonly [id: number, kind: 0 | 1 | 2, payload: unknown];
+export type Settlement = readonly [id: number, kind: 0 | 1 | 2, payload: unknown, news?: News];
 
 export interface Calls {
   /** Makes a call and returns the promise for the program. Everything that goes wrong is a rejection, as awaiting code expects. */
   invoke(index: number, path: string, input: unknown): Promise<unknown>;
-  /** Calls a function of the host with its arguments; as `invoke`, but for the count. */
-  ask(name: string, args: readonly unknown[]): Promise<unknown>;
+  /**
+   * Calls a function of the host with its arguments; as `invoke`, but for the count. `path` is its name to the program, `most` how long the
+   * arguments may be where that is not `argumentBytes`.
+   */
+  ask(name: string, args: readonly unknown[], path?: string, most?: number): Promise<unknown>;
   /** A promise that is already rejected, for what is refused before it leaves; its error points at the program's line. */
   refuse(path: string, failure: CallFailure): Promise<unknown>;
   settle(settlement: Settlement): void;
@@ -103,7 +107,7 @@ export function createCalls(outbox: Outbox): Calls {
   }
 
   /** Sends a call to the tool of an index, or a question to a function of the host. */
-  function send(kind: 'call' | 'ask', to: number | string, path: string, input: unknown): Promise<unknown> {
+  function send(kind: 'call' | 'ask', to: number | string, path: string, input: unknown, most: number): Promise<unknown> {
     const { call, promise } = register(path);
     let wire: WireValue;
     try {
@@ -123,11 +127,11 @@ export function createCalls(outbox: Outbox): Calls {
       return promise;
     }
     if (ended) return promise;
-    if (wire.text.length > argumentBytes) {
+    if (wire.text.length > most) {
       fail(call, {
         name: 'RangeError',
         code: 'limit_exceeded',
-        message: `${nameOf(kind, path)} was called with ${wire.text.length} bytes of arguments; the limit \`argumentBytes\` is ${argumentBytes}. Pass less, or in parts.`,
+        message: `${nameOf(kind, path)} was called with ${wire.text.length} bytes of arguments; the limit \`argumentBytes\` is ${most}. Pass less, or in parts.`,
       });
       return promise;
     }
@@ -141,8 +145,8 @@ export function createCalls(outbox: Outbox): Calls {
   }
 
   return {
-    invoke: (index, path, input) => send('call', index, path, input),
-    ask: (name, args) => send('ask', name, name, args),
+    invoke: (index, path, input) => send('call', index, path, input, argumentBytes),
+    ask: (name, args, path = name, most = argumentBytes) => send('ask', name, path, args, most),
     refuse(path, failure) {
       const { call, promise } = register(path);
       fail(call, failure);

@@ -3,6 +3,7 @@
 // hands only: nothing of it is on the global object. Not here: the globals of a modern runtime (world/).
 import type { GuestError, Manifest, StartOptions } from '../src/protocol/messages.ts';
 import { decodeValue, encodeValue, UnserializableError, type WireValue } from '../src/protocol/values.ts';
+import { createArtifacts } from './artifacts.ts';
 import { type Calls, createCalls, type Settlement } from './calls.ts';
 import { describeError } from './failure.ts';
 import { createOutbox } from './outbox.ts';
@@ -213,6 +214,7 @@ function boot(driver: Driver): Bridge {
     define(name, (...args: unknown[]) => calls.ask(name, args));
   }
 
+  const artifacts = createArtifacts(calls);
   const store = createStore(outbox);
   define('store', (key: unknown, value?: unknown): void => {
     if (!hasEnded()) store.store(key, value);
@@ -249,6 +251,7 @@ function boot(driver: Driver): Bridge {
       outbox.begin(options.guest.outputBytes);
       calls.begin(options.guest);
       store.begin(options.store, options.guest.storeBytes);
+      artifacts.begin(options.guest.artifacts);
       for (let i = 0; i < options.aliases.length; i++) {
         const alias = options.aliases[i] as readonly [string, number];
         define(alias[0], toolbox?.stub(alias[1]));
@@ -275,8 +278,11 @@ function boot(driver: Driver): Bridge {
       if (text === '') return;
       const settlements = JSONParse(text) as Settlement[];
       for (let i = 0; i < settlements.length; i++) {
+        const settlement = settlements[i] as Settlement;
         try {
-          calls.settle(settlements[i] as Settlement);
+          // Its own member: a program may have put something on the prototype of arrays.
+          if (settlement.length === 4 && settlement[3] !== undefined) artifacts.learn(settlement[3]);
+          calls.settle(settlement);
         } catch (error) {
           fail(error);
         }

@@ -3,13 +3,22 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 export {
   type Artifact,
+  type ArtifactData,
   type ArtifactOptions,
   artifact,
   type DeferredArtifact,
+  type DeferredArtifactOptions,
+  deferredArtifact,
   type InlineArtifact,
-  type WithArtifacts,
-  withArtifacts,
+  type ToolResult,
+  type ToolResultOptions,
+  toolResult,
 } from './artifacts/artifact.ts';
+export { type DirectoryStoreOptions, directoryStore } from './artifacts/directory.ts';
+export type { ArtifactOrigin, ByteRange, KeptArtifact, KeptFile, KeptReference } from './artifacts/kept.ts';
+export { type MemoryStoreOptions, memoryStore } from './artifacts/memory.ts';
+export type { ResolveArtifact, ResolvedArtifact } from './artifacts/run-shelf.ts';
+export type { ArtifactStore, StoredArtifact, StoreInput } from './artifacts/store.ts';
 export type { Policy, PolicyCall, PolicyDecision } from './broker/authorize.ts';
 export type { CallRecord } from './broker/broker.ts';
 export type { ShowError } from './broker/deliver.ts';
@@ -32,6 +41,7 @@ export { CodeModeError, type ErrorCode, type ErrorKind } from './protocol/errors
 export { LIMITS, type LimitName, type LimitOverrides, type LimitRow, type Limits } from './protocol/limits.ts';
 export type { Warning } from './protocol/messages.ts';
 export { toJson } from './protocol/values.ts';
+export type { ArtifactsOptions } from './session/artifacts.ts';
 export { type CodeMode, createCodeMode } from './session/code-mode.ts';
 export type { ControlSchema, ControlTool } from './session/control-tools.ts';
 export type { Description, EngineDescription, Missing } from './session/describe.ts';
@@ -40,8 +50,11 @@ export type { Observation, ObserveOptions } from './session/observation.ts';
 export type { CodeModeOptions, RunOptions, SessionOptions, TypeCheckMode } from './session/options.ts';
 export { type RenderedBlock, type Rendering, renderResult } from './session/render.ts';
 export type { ProgramError, RunResult, Usage } from './session/result.ts';
-export type { ExecOptions, Session } from './session/session.ts';
+export type { CallOptions, ExecOptions, Session } from './session/session.ts';
+export type { SessionTool } from './session/session-tools.ts';
 export type { Binding, Invocation, Run } from './tools/binding.ts';
 export type { ToolProvider, ToolSource } from './tools/provider.ts';
 export type { JsonSchema } from './tools/schema.ts';
-export { defineTool, type Tool, type ToolAnnotations, type ToolContext, ToolError } from './tools/tool.ts';
+export { defineTool, type RunArtifacts, type Tool, type ToolAnnotations, type ToolContext, ToolError } from './tools/tool.ts';
+export { type WorkspaceToolsOptions, workspaceTools } from './workspace/tools.ts';
+export type { Workspace, WorkspaceOptions, WorkspacePath } from './workspace/workspace.ts';

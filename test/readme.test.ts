@@ -63,6 +63,8 @@ function amount(value: number, { unit }: LimitRow): string {
       ['ms', 1],
     ],
     calls: [],
+    files: [],
+    blocks: [],
   } as const satisfies Record<LimitRow['unit'], readonly (readonly [string, number])[]>;
   for (const [name, size] of units[unit]) if (value % size === 0 && (value > 0 || size === 1)) return `${value / size} ${name}`;
   return value.toLocaleString('en-US');

@@ -3,15 +3,28 @@
 // time (meter.ts), what the program sees of results and errors (deliver.ts).
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
+import type { KeptArtifact } from '../artifacts/kept.ts';
+import type { ArtifactLimits, RunShelf } from '../artifacts/run-shelf.ts';
 import type { Caller, CallStatus, Captured, EventFact, PayloadKind, Place } from '../observe.ts';
 import { CodeModeError } from '../protocol/errors.ts';
 import type { Limits } from '../protocol/limits.ts';
 import type { RunHandle } from '../tools/binding.ts';
 import type { Catalog, CatalogEntry } from '../tools/catalog.ts';
 import type { ParseResult } from '../tools/schema.ts';
-import type { ToolContext } from '../tools/tool.ts';
+import { type RunArtifacts, type ToolContext, ToolError } from '../tools/tool.ts';
 import { authorize, type Policy } from './authorize.ts';
-import { className, type Delivered, type Delivery, deliver, type Encode, refuse, type ShowError, sentence, showThrown } from './deliver.ts';
+import {
+  className,
+  type Delivered,
+  type Delivery,
+  deliver,
+  type Encode,
+  type Failed,
+  refuse,
+  type ShowError,
+  sentence,
+  showThrown,
+} from './deliver.ts';
 import { ENDED, Ending, isPromiseLike } from './ending.ts';
 import { ask, HOOK_MS, type HookCall, type Hooks, hookFacts, readAfter, readBefore } from './hooks.ts';
 import { type Claim, Meter } from './meter.ts';
@@ -22,7 +35,9 @@ export interface BrokerOptions {
   readonly run: RunHandle;
   /** Absent: every tool of the catalog may be called. */
   readonly policy?: Policy | undefined;
-  readonly limits: Pick<Limits, 'calls' | 'concurrentCalls' | 'resultBytes'>;
+  readonly limits: Pick<Limits, 'calls' | 'concurrentCalls' | 'resultBytes'> & ArtifactLimits;
+  /** Where the artifacts of the run are kept. */
+  readonly shelf: RunShelf;
   /** The application's own hand in every call. */
   readonly hooks?: Hooks | undefined;
   readonly reporter?: Reporter | undefined;
@@ -91,11 +106,13 @@ class ExecutionBroker implements Broker {
   /** Calls that have no answer yet. */
   #unanswered = 0;
   readonly #whenIdle = new Set<() => void>();
+  readonly #artifacts: RunArtifacts;
 
   constructor(options: BrokerOptions) {
     this.#options = options;
     this.#ending = new Ending(options.signal);
     this.#meter = new Meter({ limits: options.limits, run: options.run, ending: this.#ending });
+    this.#artifacts = artifactsOf(options.shelf);
   }
 
   call(request: CallRequest): Promise<Delivery> {
@@ -236,7 +253,24 @@ class ExecutionBroker implements Broker {
     if (delivered === ENDED || this.#ending.reached) return this.#aborted(call);
     const { delivery, error, value } = hooks?.afterCall === undefined ? delivered : await this.#after(call, entry, input, delivered);
     if (this.#ending.reached) return this.#aborted(call);
-    return this.#end(call, delivery.ok ? 'ok' : 'error', delivery, error, value);
+    if (!delivery.ok) return this.#end(call, 'error', delivery, error, value);
+    return this.#end(call, 'ok', await this.#keep(call, request, delivery), undefined, value);
+  }
+
+  /**
+   * Keeps what is beside a value, after everything that may still fail the call. Not cut short by the program's end: the tool has done its
+   * work, and its files shall not be lost because of when that was.
+   */
+  async #keep(call: Call, { id }: CallRequest, delivery: Delivered['delivery'] & { ok: true }): Promise<Delivery> {
+    const { value, artifacts } = delivery;
+    if (artifacts.length === 0) return { ok: true, value, artifacts: NO_ARTIFACTS };
+    const { executionId, limits, shelf } = this.#options;
+    const { signal } = this.#ending;
+    const batch = await shelf.keep(artifacts, { callId: call.id, tool: call.path, order: id, executionId, limits, signal });
+    const { warning, error, artifacts: kept } = batch;
+    if (warning === undefined) return { ok: true, value, artifacts: kept };
+    this.#tell(call, { type: 'log', message: warning, fields: { error } });
+    return { ok: true, value, artifacts: kept, warning };
   }
 
   /** What came of the tool, as the program would get it. */
@@ -418,7 +452,9 @@ class ExecutionBroker implements Broker {
     return {
       run: run.run,
       state: run.state,
+      artifacts: this.#artifacts,
       call: new CallFacts(call.id, call.path, programKey),
+      workspace: run.workspace,
       signal,
       log: (message, fields) => this.#tell(call, { type: 'log', message, ...(fields !== undefined && { fields }) }),
     };
@@ -430,7 +466,7 @@ class ExecutionBroker implements Broker {
     this.#tellIdle();
   }
 
-  #show(call: Call, entry: CatalogEntry, error: unknown): Delivery {
+  #show(call: Call, entry: CatalogEntry, error: unknown): Failed {
     const note = (message: string, fields: unknown): void => this.#tell(call, { type: 'log', message, fields });
     return showThrown(error, { entry, showError: this.#options.showError, maxDetailBytes: this.#options.limits.resultBytes, note });
   }
@@ -537,6 +573,21 @@ class CallFacts {
   }
 }
 
+function artifactsOf(shelf: RunShelf): RunArtifacts {
+  return {
+    get(id) {
+      const found = shelf.get(id);
+      if (found !== undefined) return found;
+      const there = shelf.list().map((kept) => kept.id);
+      throw new ToolError(
+        `There is no artifact ${JSON.stringify(String(id).slice(0, 100))} in this run; ${there.length === 0 ? 'there are none yet' : `there are ${there.slice(0, 10).join(', ')}`}.`,
+        { code: 'input_invalid' },
+      );
+    },
+    list: () => shelf.list(),
+  };
+}
+
 type Valid = { readonly ok: true; readonly value: unknown };
 type Invalid = { readonly ok: false; readonly delivery: Delivery; readonly error: unknown };
 
@@ -554,6 +605,8 @@ type CallFact = {
 }[CallEvent['type']];
 
 const UNKNOWN_TOOL = 'unknown_tool';
+
+const NO_ARTIFACTS: readonly KeptArtifact[] = Object.freeze([]);
 
 /** Longer timers fire at once in Node. */
 const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -1,7 +1,8 @@
 // What a call gives back: a tool's result as a checked value with artifacts, or a failure that tells the program what it may
 // know. The original error never crosses. Not here: the wire form of a value, which `encode` makes.
 import { types } from 'node:util';
-import { type Artifact, isArtifact, splitArtifacts } from '../artifacts/artifact.ts';
+import { type Artifact, isArtifact, splitResult } from '../artifacts/artifact.ts';
+import type { KeptArtifact } from '../artifacts/kept.ts';
 import { type CallFailure, CodeModeError, type ErrorCode, shorten } from '../protocol/errors.ts';
 import type { CatalogEntry } from '../tools/catalog.ts';
 import { copyJson } from '../tools/json.ts';
@@ -9,16 +10,25 @@ import { type Tool, ToolError } from '../tools/tool.ts';
 
 /** The answer to one call. */
 export type Delivery =
-  | { readonly ok: true; readonly value: unknown; readonly artifacts: readonly Artifact[] }
-  /** With `fatal`, the whole execution must end, as error kind `limit`. */
-  | {
-      readonly ok: false;
-      readonly failure: CallFailure;
-      readonly fatal?: { readonly kind: 'limit'; readonly limit: 'calls'; readonly message: string };
-    };
+  /** With a `warning`, the artifacts beside the value could not be kept: the call went well all the same. */
+  { readonly ok: true; readonly value: unknown; readonly artifacts: readonly KeptArtifact[]; readonly warning?: string } | Failed;
 
-/** A result on its way: as a delivery, or as what went wrong with it. `error` and `value`, as it was before it was encoded, are for the observer. */
-export type Delivered = { readonly delivery: Delivery; readonly error?: unknown; readonly value?: unknown };
+/** A call that went wrong. With `fatal`, the whole execution must end, as error kind `limit`. */
+export interface Failed {
+  readonly ok: false;
+  readonly failure: CallFailure;
+  readonly fatal?: { readonly kind: 'limit'; readonly limit: 'calls'; readonly message: string };
+}
+
+/**
+ * A result on its way: a value with the artifacts beside it, not kept yet, or what went wrong. `error` and `value`, as it was before it was
+ * encoded, are for the observer.
+ */
+export type Delivered = {
+  readonly delivery: Failed | { readonly ok: true; readonly value: unknown; readonly artifacts: readonly Artifact[] };
+  readonly error?: unknown;
+  readonly value?: unknown;
+};
 
 /** Turns a value into what crosses to the program. Throws `CodeModeError` for what cannot; its message is shown. */
 export type Encode = (value: unknown) => unknown;
@@ -46,13 +56,13 @@ export interface DeliverOptions {
 /** Checks a tool's result against its output schema, takes the artifacts off, and encodes the value. */
 export async function deliver(result: unknown, { entry, encode, artifacts: taken, isChecked = false }: DeliverOptions): Promise<Delivered> {
   const { tool, path } = entry;
-  const split = taken === undefined ? splitArtifacts(result) : undefined;
+  const split = taken === undefined ? splitResult(result) : undefined;
   const { artifacts } = split ?? { artifacts: taken ?? NO_ARTIFACTS };
   let { value } = split ?? { value: result };
   if (isArtifact(value)) {
     const error = new CodeModeError(
       'output_invalid',
-      `Tool \`${path}\` returned an artifact as its value; return withArtifacts(value, [artifact]) instead.`,
+      `Tool \`${path}\` returned an artifact as its value; return toolResult({ value, artifacts: [artifact] }) instead.`,
     );
     return { delivery: refuse('output_invalid', `Tool \`${path}\` returned something that cannot be passed on.`), error };
   }
@@ -83,7 +93,7 @@ export async function deliver(result: unknown, { entry, encode, artifacts: taken
 export function showThrown(
   error: unknown,
   { entry, showError, maxDetailBytes, note }: { entry: CatalogEntry; showError: ShowError | undefined; maxDetailBytes: number; note: Note },
-): Delivery {
+): Failed {
   const { tool, path } = entry;
   if (isToolError(error)) return shown({ message: error.message, code: error.code, details: error.details });
   if (showError !== undefined) {
@@ -101,7 +111,7 @@ export function showThrown(
   }
   return refuse('tool_failed', `Tool \`${path}\` failed (${className(error)}).`);
 
-  function shown({ message, name, code, details }: ShownError): Delivery {
+  function shown({ message, name, code, details }: ShownError): Failed {
     const failure = {
       name: typeof name === 'string' && name !== '' ? shorten(name, 100) : 'ToolError',
       code: typeof code === 'string' && code !== '' ? shorten(code, 200) : 'tool_failed',
@@ -124,7 +134,7 @@ export function showThrown(
 export type Note = (message: string, fields: unknown) => void;
 
 /** A failure with one of our own codes. */
-export function refuse(code: ErrorCode, message: string): Delivery {
+export function refuse(code: ErrorCode, message: string): Failed {
   return { ok: false, failure: { name: 'ToolError', code, message: shorten(message) } };
 }
 

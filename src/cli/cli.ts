@@ -2,9 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { CodeModeError, type ErrorCode } from '../index.ts';
+import type { ConversationOptions } from './conversation.ts';
 import { type DoctorOptions, doctor } from './doctor.ts';
 import { printable } from './printable.ts';
 import { type RunOptions, run } from './run.ts';
+import type { ServeOptions } from './serve.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage.ts';
 import { type ReplayOptions, replayFile, type ViewOptions, view } from './view.ts';
@@ -49,7 +51,7 @@ function callgate(terminal: Terminal, done: (isOk: boolean) => void): Command {
     .description('Runs programs written by language models in a sealed guest; every tool call is checked on the host.')
     .version(version(), '-V, --version', 'print the version')
     .exitOverride()
-    .showHelpAfterError('(callgate run --help lists what can be asked)')
+    .showHelpAfterError('(callgate --help lists the commands, callgate <command> --help its options)')
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(printable(text)),
@@ -58,14 +60,12 @@ function callgate(terminal: Terminal, done: (isOk: boolean) => void): Command {
     });
   command
     .command('run')
-    .description('run a program with the tools that a module exports by default')
+    .description('run a program with the tools of a module, of MCP servers, or both')
     .argument('<file>', 'the program, JavaScript or TypeScript; - reads it from standard input')
-    .requiredOption('--tools <module>', 'path or package whose default export is the tools')
+    .option('--tools <module>', 'path or package whose default export is the tools')
+    .option('--mcp <file>', 'MCP servers, a JSON file such as { "mcpServers": { "name": { "command": … } } }')
     .option('--limit <name=value>', 'override one limit, for example wallMs=5000; may be repeated', collectLimit)
     .option('--json', 'print the whole result as one JSON document')
-    .option('--quiet', 'do not show calls while they happen')
-    .option('--trace <file>', 'write every event as a line of JSON; the file must not exist')
-    .option('--no-payloads', 'leave program text, inputs, outputs and values out of the trace')
     .addOption(new Option('--engine <name>', 'what runs the guest').choices(['quickjs', 'v8']).default('quickjs'))
     .addOption(
       new Option('--isolation <kind>', 'where the guest runs (default: thread, and process for v8)').choices([
@@ -76,6 +76,9 @@ function callgate(terminal: Terminal, done: (isOk: boolean) => void): Command {
     )
     .option('--node <path>', 'the Node binary, 24 or later, that runs the engine v8')
     .addOption(sandboxOption())
+    .option('--quiet', 'do not show calls while they happen')
+    .option('--trace <file>', 'write every event as a line of JSON; the file must not exist')
+    .option('--no-payloads', 'leave program text, inputs, outputs and values out of the trace')
     .addOption(new Option('--typecheck <mode>', 'check types against the tools first').choices(['off', 'warn', 'error']).default('off'))
     .option('--time-zone <name>', "the program's time zone, for example Europe/Berlin", 'UTC')
     .option('--locale <tag>', "the program's locale, for example de-DE", 'en-US')
@@ -106,8 +109,81 @@ function callgate(terminal: Terminal, done: (isOk: boolean) => void): Command {
     .argument('<file>', 'a file that run --trace wrote')
     .option('--program <number>', 'only this one of its programs, from 1', wholeNumber)
     .action(async (file: string, options: ReplayOptions) => done(await replayFile(file, options, terminal)));
+  addModelCommands(command, terminal, done);
+  addServeCommand(command, terminal, done);
   return command;
 }
+
+/** The model that answers when no other is asked for. */
+const MODEL = 'claude-sonnet-5-5';
+
+/** The commands that talk to a model. Their files are loaded when they are used. */
+function addModelCommands(program: Command, terminal: Terminal, done: (isOk: boolean) => void): void {
+  const withOptions = (command: Command): Command =>
+    command
+      .option('--tools <module>', 'path or package whose default export is the tools')
+      .option('--mcp <file>', 'MCP servers, a JSON file such as { "mcpServers": { "name": { "command": … } } }')
+      .option('--model <name>', 'the model that is asked', MODEL)
+      .option('--system <text>', 'a system prompt, before what the model is told of code mode')
+      .option('--max-turns <number>', 'most replies of the model for one question', wholeNumber, 100)
+      .option('--max-tokens <number>', 'most tokens of one reply', wholeNumber, 8192)
+      .option('--limit <name=value>', 'override one limit, for example calls=50; may be repeated', collectLimit)
+      .addOption(new Option('--typecheck <mode>', 'check types against the tools first').choices(['off', 'warn', 'error']).default('off'))
+      .option('--time-zone <name>', "the programs' time zone, for example Europe/Berlin", 'UTC')
+      .option('--locale <tag>', "the programs' locale, for example de-DE", 'en-US')
+      .option('--actor <id>', "who the programs act for: the invocation's actorId")
+      .option('--context <json>', "facts for the tools: the invocation's context, a JSON object", parseContext)
+      .option('--interface <name>', "where the request came from: the invocation's interface", 'cli');
+  withOptions(program.command('ask').description('ask a model that writes programs with the tools'))
+    .argument('[question...]', 'the question; - or nothing reads it from standard input')
+    .addHelpText('after', ASK_HELP)
+    .action(async (words: string[], options: ConversationOptions) => {
+      const { askOnce } = await import('./ask.ts');
+      done(await askOnce(words, options, terminal));
+    });
+  withOptions(program.command('chat').description('talk to a model that writes programs with the tools'))
+    .addHelpText('after', CHAT_HELP)
+    .action(async (options: ConversationOptions) => {
+      const { chat } = await import('./chat.ts');
+      done(await chat(options, terminal));
+    });
+}
+
+const ASK_HELP = `
+Uses ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL, and the package @anthropic-ai/sdk. Programs and calls are shown on standard error as they
+happen; the answer goes to standard output.
+Exit status: 0 there was an answer, 1 there was none, 2 the command was called wrongly, 130 it was interrupted.`;
+
+const CHAT_HELP = `
+Uses ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL, and the package @anthropic-ai/sdk. Each line is a question; the conversation is kept.
+Ctrl-C ends the turn, or the conversation when nothing is going on; /exit or the end of the input ends the conversation.`;
+
+/** The command that speaks MCP. Its file is loaded when it is used. */
+function addServeCommand(program: Command, terminal: Terminal, done: (isOk: boolean) => void): void {
+  program
+    .command('serve')
+    .description('serve exec, wait and stop over tools to an MCP client, on standard input and output or over HTTP')
+    .option('--tools <module>', 'path or package whose default export is the tools')
+    .option('--mcp <file>', 'MCP servers, a JSON file such as { "mcpServers": { "name": { "command": … } } }')
+    .option('--http <port>', 'listen on this port of 127.0.0.1 instead; 0 takes a free one', port)
+    .option('--limit <name=value>', 'override one limit, for example lifetimeMs=60000; may be repeated', collectLimit)
+    .addOption(new Option('--typecheck <mode>', 'check types against the tools first').choices(['off', 'warn', 'error']).default('off'))
+    .option('--time-zone <name>', "the programs' time zone, for example Europe/Berlin", 'UTC')
+    .option('--locale <tag>', "the programs' locale, for example de-DE", 'en-US')
+    .option('--actor <id>', "who the programs act for: the invocation's actorId")
+    .option('--context <json>', "facts for the tools: the invocation's context, a JSON object", parseContext)
+    .option('--interface <name>', "where the requests come from: the invocation's interface", 'mcp')
+    .addHelpText('after', SERVE_HELP)
+    .action(async (options: ServeOptions) => {
+      const { serve } = await import('./serve.ts');
+      done(await serve(options, terminal));
+    });
+}
+
+const SERVE_HELP = `
+Without --http it speaks with the process that started it, and nothing but the protocol goes to standard output.
+With --http clients need a bearer token: the one in CALLGATE_TOKEN, or a new one that is shown on standard error.
+An MCP server that does not start is left out and named on standard error, unless its entry says "optional": false.`;
 
 const RUN_HELP = `
 Calls are shown on standard error as they happen; the program's output and then its value go to standard output.
@@ -128,6 +204,11 @@ function collectLimit(text: string, limits: Readonly<Record<string, number>> = {
     throw new InvalidArgumentError('It should be a name and a whole number, for example calls=50.');
   // Names and ranges are the library's business; it lists them when they are wrong.
   return Object.fromEntries([...Object.entries(limits), [name, Number(value)]]);
+}
+
+function port(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new InvalidArgumentError('It should be a port, from 0 to 65535.');
+  return Number(text);
 }
 
 function wholeNumber(text: string): number {

@@ -48,6 +48,11 @@ export class Progress implements Observer {
     }
   }
 
+  /** Something that belongs to no call. */
+  note(text: string): void {
+    if (!this.#isClosed) this.#stand(`${this.#colors.yellow('note'.padEnd(7))}           ${text}`);
+  }
+
   /** Clears the live line and writes the sum of it. */
   close(): void {
     if (this.#isClosed) return;

@@ -7,14 +7,13 @@ import { engineOf, type PlaceOptions } from './engine.ts';
 import { readProgram } from './program-text.ts';
 import { Progress } from './progress.ts';
 import { renderJson, renderOutput, renderTroubles } from './render.ts';
+import { loadSources, type SourceOptions } from './sources.ts';
 import { colorsFor, type Terminal } from './terminal.ts';
-import { loadTools } from './tools-module.ts';
 
 /** Most of one payload in a trace: whole results, so that a program can be replayed. */
 const TRACED_BYTES = 8 * 1024 * 1024;
 
-export interface RunOptions extends PlaceOptions {
-  readonly tools: string;
+export interface RunOptions extends SourceOptions, PlaceOptions {
   readonly limit?: LimitOverrides;
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -30,10 +29,11 @@ export interface RunOptions extends PlaceOptions {
 
 /** Runs the program in `file` and prints what came of it. Resolves to whether it completed. */
 export async function run(file: string, options: RunOptions, terminal: Terminal): Promise<boolean> {
-  const { stdout, stderr, cwd, signal } = terminal;
+  const { stdout, stderr, cwd, env, signal } = terminal;
   const colors = colorsFor(terminal);
-  const tools = await loadTools(options.tools, cwd);
   const progress = new Progress(stderr, colors);
+  const isSilent = options.quiet === true || options.json === true;
+  const { tools, close } = await loadSources(options, { cwd, env, report: (line) => (isSilent ? undefined : progress.note(line)) });
   // Before the program is read: a wrong limit or tool should not wait for somebody who types the program.
   const { limit = {}, isolation, sandbox, typecheck, timeZone, locale } = options;
   const trace = options.trace === undefined ? undefined : traceFile(resolve(cwd, options.trace));
@@ -46,7 +46,7 @@ export async function run(file: string, options: RunOptions, terminal: Terminal)
     typecheck,
     timeZone,
     locale,
-    observer: [...(options.quiet === true || options.json === true ? [] : [progress]), ...(trace === undefined ? [] : [trace])],
+    observer: [...(isSilent ? [] : [progress]), ...(trace === undefined ? [] : [trace])],
     capture: trace !== undefined && options.payloads !== false,
     captureBytes: TRACED_BYTES,
   });
@@ -60,6 +60,7 @@ export async function run(file: string, options: RunOptions, terminal: Terminal)
   } finally {
     progress.close();
     await codeMode.close();
+    await close();
     trace?.close();
   }
 }

@@ -1,5 +1,5 @@
 // The process as the command line sees it, so that it can run inside a test as well. Not here: the real one (main.ts).
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import pc from 'picocolors';
 
 /** Streams, place and wishes of whoever called. */
@@ -11,6 +11,10 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Aborted when somebody wants the command to stop. */
   readonly signal?: AbortSignal;
+  /** Until the returned function is called, a Ctrl-C calls `handler` instead of aborting `signal`. */
+  onInterrupt?(handler: () => void): () => void;
+  /** The real standard output when `stdout` leads elsewhere, so that a protocol has it to itself. */
+  readonly protocol?: Writable;
 }
 
 /** Where text goes: a stream, which may be a terminal. */

@@ -24,24 +24,41 @@ export interface Awake {
   said(): void;
 }
 
-/** Stays awake after a word for as long as answers have lately come at once; a slow answer ends that until they are quick again. */
+/** Most words that follow a look in vain without another look. */
+const MAX_PAUSE = 256;
+
+/**
+ * Stays awake after a word for as long as answers have lately come at once; a slow answer ends that until they are quick again. Looking in
+ * vain may be why an answer is slow, where the other side waits for the very processor: so the next looks are put off, twice as long each time.
+ */
 export function stayAwake(alone: Alone): Awake {
   let saidAt = 0;
   let quick = false;
   let looking = false;
+  let answered = true;
+  let pause = 1;
+  let toPass = 0;
   const look = (): void => {
     // The loop goes round without blocking as long as there is an immediate.
     looking = Atomics.load(alone, 0) === 1 && performance.now() - saidAt < SHORT_MS;
-    if (looking) setImmediate(look);
+    if (looking) {
+      setImmediate(look);
+    } else if (!answered) {
+      pause = Math.min(2 * pause, MAX_PAUSE);
+      toPass = pause;
+    }
   };
   return {
     heard() {
       quick = performance.now() - saidAt < SHORT_MS;
+      answered = true;
+      if (looking) pause = 1;
     },
     said() {
       saidAt = performance.now();
-      if (!quick || looking) return;
-      look();
+      answered = false;
+      if (toPass > 0) toPass -= 1;
+      else if (quick && !looking) look();
     },
   };
 }

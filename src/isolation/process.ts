@@ -46,7 +46,7 @@ const FLAGS: Readonly<Record<ChildStart['engine'], readonly string[]>> = {
 /** Most that is kept of what a child wrote to its standard error: the last words say why it died. */
 const MOST_STDERR = 4096;
 /** What V8 and the allocator of Node say before they abort. */
-const OUT_OF_MEMORY = /out of memory|heap limit|allocation failed|invalid size error|is_heap_oom/i;
+const OUT_OF_MEMORY = /out of memory|heap limit|allocation failed|invalid size error|is_heap_oom|bad_alloc/i;
 /** What every child is held to: it writes no file; descriptors are its pipes and what Node opens for itself. */
 export const CHILD_LIMITS: ResourceLimits = { descriptors: 64, fileBytes: 0 };
 /** After a child has exited, its pipes may still hold its last words. */
@@ -68,6 +68,8 @@ class ChildWorker implements Channel {
   #child: ChildProcess | undefined;
   #pipes: readonly Socket[] = [];
   #lastWords = '';
+  /** It said that it had no memory left. */
+  #ranOut = false;
   #held = false;
   /** It has been told to go, or has been reported as lost. */
   #over = false;
@@ -169,7 +171,9 @@ class ChildWorker implements Channel {
       this.#pipes = [errors, conversation, lifeline];
       for (const pipe of this.#pipes) pipe.on('error', () => child.kill('SIGKILL'));
       errors.setEncoding('latin1').on('data', (text: string) => {
-        this.#lastWords = (this.#lastWords + text).slice(-MOST_STDERR);
+        const words = this.#lastWords + text;
+        this.#ranOut ||= OUT_OF_MEMORY.test(words);
+        this.#lastWords = words.slice(-MOST_STDERR);
       });
       this.#listen(child, conversation);
     }
@@ -218,6 +222,6 @@ class ChildWorker implements Channel {
   #reasonOf({ exitCode, signalCode }: ChildProcess): Error {
     const how = signalCode === null ? `with code ${exitCode}` : `by ${signalCode}`;
     const error = new Error(`The child process ended ${how}.${this.#lastWords === '' ? '' : ` It wrote: ${this.#lastWords}`}`);
-    return OUT_OF_MEMORY.test(this.#lastWords) ? Object.assign(error, { code: 'ERR_WORKER_OUT_OF_MEMORY' }) : error;
+    return this.#ranOut ? Object.assign(error, { code: 'ERR_WORKER_OUT_OF_MEMORY' }) : error;
   }
 }

@@ -8,6 +8,19 @@ declare function exit(value?: unknown): never;
 declare function store(key: string, value: unknown): void;
 declare function load(key: string): any;
 declare function sleep(ms: number): Promise<void>;
+
+/** A file of this run: what a tool delivered beside its value, or what a program saved. */
+interface ArtifactInfo {
+  readonly id: string; readonly name: string | null; readonly mediaType: string; readonly bytes: number | null;
+  readonly from: { readonly tool: string; readonly callId: string } | null;
+}
+declare const artifacts: readonly ArtifactInfo[] & { readonly warnings: readonly string[] };
+declare function readArtifact(id: string | ArtifactInfo, options?: { as?: "text" | "bytes" | "json"; start?: number; end?: number }): Promise<any>;
+declare function saveArtifact(file: { name?: string; mediaType?: string; data: string | Uint8Array | ArrayBuffer }): Promise<ArtifactInfo>;
+declare function createArtifact(file?: { name?: string; mediaType?: string }): {
+  append(data: string | Uint8Array | ArrayBuffer): Promise<void>;
+  close(): Promise<ArtifactInfo>;
+};
 declare const ALL_TOOLS: readonly { readonly name: string; readonly identifier: string; readonly description: string; readonly signature?: string }[];
 
 /** All that there is of it: every other member is written as an error that says what to use. */

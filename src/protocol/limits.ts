@@ -8,7 +8,7 @@ export interface LimitRow {
   readonly default: number;
   readonly min: number;
   readonly max: number;
-  readonly unit: 'bytes' | 'ms' | 'calls';
+  readonly unit: 'bytes' | 'ms' | 'calls' | 'files' | 'blocks';
   readonly stops: string;
 }
 
@@ -79,6 +79,25 @@ export const LIMITS = {
     unit: 'ms',
     stops: "a session's program that never ends, watched or not; `run()` has `wallMs`",
   },
+  artifactBytes: { default: 32 * MiB, min: 0, max: 1024 * MiB, unit: 'bytes', stops: 'one file that fills the store' },
+  artifactRunBytes: {
+    default: 64 * MiB,
+    min: 0,
+    max: 65_536 * MiB,
+    unit: 'bytes',
+    stops: 'a run that fills the store: all files that its tools deliver and its programs save',
+  },
+  artifactRunFiles: { default: 100, min: 0, max: 1_000_000, unit: 'files', stops: 'a run that floods the store with small files' },
+  artifactCallFiles: { default: 20, min: 0, max: 1_000_000, unit: 'files', stops: 'one call that uses up what the run may keep' },
+  artifactCallBytes: { default: 64 * MiB, min: 0, max: 65_536 * MiB, unit: 'bytes', stops: 'the same, in bytes' },
+  mediaBlocks: {
+    default: 4,
+    min: 0,
+    max: 1_000,
+    unit: 'blocks',
+    stops: 'a model that is shown more images and documents at once than it can take',
+  },
+  mediaBytes: { default: 8 * MiB, min: 0, max: 1024 * MiB, unit: 'bytes', stops: 'the same, in bytes; the rest is named' },
   cleanupMs: { default: 500, min: 0, max: 60_000, unit: 'ms', stops: 'tools that go on after their program has ended' },
 } as const satisfies Record<string, LimitRow>;
 

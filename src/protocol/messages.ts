@@ -28,7 +28,7 @@
 //   fail JSON                 the program ended with an error: GuestError
 // The body of `post` and `resume` is one JSON array of settlements:
 //   [ID, 0, json]  a value, plain   [ID, 1, tagged json]  a value, tagged   [ID, 2, failure]  CallFailure
-// and may be empty, which only lets due timers fire.
+// and may be empty, which only lets due timers fire. A fourth member, where there is one, is News: what has changed beside the answer.
 
 import type { ErrorKind } from './errors.ts';
 import type { LimitName } from './limits.ts';
@@ -97,13 +97,33 @@ export interface StartOptions {
   readonly deadline: number;
   readonly memoryBytes: number;
   readonly stackBytes: number;
-  /** What the guest itself observes so that a program gets a clean error; the host enforces the same again. */
+  /** Limits that the guest itself observes so that a program gets a clean error (the host enforces the same again), and what the run has so far. */
   readonly guest: GuestLimits;
   /** What earlier programs of the session stored: JSON of wire values by key. */
   readonly store: string;
   readonly timeZone: string;
   readonly locale: string;
 }
+
+/** What is told beside a settlement. */
+export interface News {
+  /** Artifacts that appeared since the last that were told, in order; the shape is the program's to see: src/artifacts/kept.ts. */
+  readonly artifacts?: readonly unknown[];
+  /** Why artifacts beside this answer could not be kept. */
+  readonly warnings?: readonly string[];
+}
+
+/** What the guest's runtime asks of the host about artifacts, as names of `ask`; none of them is a global of the program. */
+export const ARTIFACT_ASKS = {
+  read: 'artifacts.read',
+  save: 'artifacts.save',
+  append: 'artifacts.append',
+  finish: 'artifacts.finish',
+} as const;
+/** Most characters of a piece of a file in one request; longer files go in several. Escaped, a character takes six. */
+export const PIECE_LENGTH = 512 * 1024;
+/** Most bytes of a request that brings a piece of a file, whatever `argumentBytes` says. */
+export const MOST_PIECE_BYTES = 8 * 1024 * 1024;
 
 interface GuestLimits {
   readonly calls: number;
@@ -113,6 +133,8 @@ interface GuestLimits {
   readonly storeBytes: number;
   /** Whether calls say where in the program they were made. */
   readonly places: boolean;
+  /** The artifacts of the run so far: JSON of an array; absent when there are none. */
+  readonly artifacts?: string;
 }
 
 /** Host to worker. `catalog`'s body is a manifest, `start`'s the program's text, `post`'s and `resume`'s settlements. */

@@ -625,9 +625,9 @@ function findIn(items: readonly unknown[], path: string): string | undefined {
 /**
  * A value as JSON that people and models read: Map as an object (string keys) or as pairs, Set as an array, bytes as
  * base64, BigInt as a number or decimal string, NaN and infinities by name, an error as name and message.
- * For printing; the value itself is not changed.
+ * For printing; the value itself is not changed. `showBytes` says what stands for bytes instead of base64.
  */
-export function toJson(value: unknown): unknown {
+export function toJson(value: unknown, showBytes: (bytes: Uint8Array, kind: string) => unknown = toBase64): unknown {
   switch (typeof value) {
     case 'number':
       return Number.isFinite(value) ? value : StringCtor(value);
@@ -642,15 +642,15 @@ export function toJson(value: unknown): unknown {
       return value;
   }
   if (value === null) return null;
-  if (isArray(value)) return value.map((item) => (item === undefined ? null : toJson(item)));
+  if (isArray(value)) return value.map((item) => (item === undefined ? null : toJson(item, showBytes)));
   const bytes = bytesOf(value);
-  if (bytes !== undefined) return toBase64(bytes.bytes);
+  if (bytes !== undefined) return showBytes(bytes.bytes, bytes.kind);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
   if (value instanceof MapCtor) {
-    const pairs = [...value].map(([key, item]) => [toJson(key), toJson(item)] as const);
+    const pairs = [...value].map(([key, item]) => [toJson(key, showBytes), toJson(item, showBytes)] as const);
     return pairs.every(([key]) => typeof key === 'string') ? Object.fromEntries(pairs) : pairs;
   }
-  if (value instanceof SetCtor) return [...value].map(toJson);
+  if (value instanceof SetCtor) return Array.from(value, (item) => toJson(item, showBytes));
   if (value instanceof ErrorCtor) {
     const code = (value as { code?: unknown }).code;
     return { name: value.name, message: value.message, ...(code === undefined ? {} : { code }) };
@@ -658,7 +658,7 @@ export function toJson(value: unknown): unknown {
   const copy: Record<string, unknown> = {};
   for (const key of objectKeys(value)) {
     const member = (value as Record<string, unknown>)[key];
-    if (member !== undefined) defineOwn(copy, key, toJson(member));
+    if (member !== undefined) defineOwn(copy, key, toJson(member, showBytes));
   }
   return copy;
 }

@@ -10,7 +10,9 @@ import { nearest } from '../protocol/nearest.ts';
 import { createRun, type RunHandle } from '../tools/binding.ts';
 import { type Catalog, createCatalog } from '../tools/catalog.ts';
 import { describe } from '../tools/json.ts';
-import { type Collection, collect, collectStatic, isStatic, type PlacedTool, type ToolSource } from '../tools/provider.ts';
+import { type Collection, collect, collectStatic, isStatic, type PlacedTool } from '../tools/provider.ts';
+import { Workspaces } from '../workspace/open.ts';
+import { Artifacts } from './artifacts.ts';
 import { type Description, describeCodeMode } from './describe.ts';
 import { type Choice, Engines, type Isolation } from './engines.ts';
 import { type ExecutionOptions, execute, type GuestCatalog } from './execution.ts';
@@ -75,6 +77,8 @@ class OpenCodeMode implements CodeMode {
   readonly #locale: string;
   /** Built once when no tool depends on the run. */
   readonly #fixed: Built | undefined;
+  /** What the last run's providers gave: most give the same again, and a catalog of hundreds of tools takes its time. */
+  #latest: Built | undefined;
   /** The application's constants as JSON of wire values. */
   readonly #globals: string;
   readonly #reporter: Reporter;
@@ -83,12 +87,15 @@ class OpenCodeMode implements CodeMode {
   readonly #sessions = new Set<Session>();
   readonly #types: TypeChecks;
   readonly #engines: Engines;
+  readonly #workspaces: Workspaces | undefined;
+  readonly #artifacts: Artifacts;
   #closed: Promise<void> | undefined;
 
   constructor(options: CodeModeOptions) {
     this.#options = options;
-    this.#limits = resolveLimits(options.limits);
+    this.#limits = resolveLimits(options.artifacts?.limits, options.limits);
     this.#reporter = new Reporter({ ...options, observers: observersOf(options.observer) });
+    this.#artifacts = new Artifacts(options.artifacts ?? {}, (fact) => this.#reporter.tell(fact));
     this.#engines = new Engines(options, this.#limits);
     // As many listeners as programs run.
     setMaxListeners(0, this.#closing.signal);
@@ -96,6 +103,7 @@ class OpenCodeMode implements CodeMode {
     this.#locale = checkLocale(options.locale ?? 'en-US');
     this.#globals = checkGlobals(options.globals ?? {});
     this.#types = new TypeChecks(Object.keys(options.globals ?? {}));
+    this.#workspaces = options.workspace === undefined ? undefined : new Workspaces(options.workspace);
     if (isStatic(options.tools)) {
       const collection = collectStatic(options.tools);
       const catalog = createCatalog(collection.tools);
@@ -129,7 +137,9 @@ class OpenCodeMode implements CodeMode {
     const mode = this.#modeFor(options.typecheck);
     if (mode !== 'off') await this.#types.require();
     const scheduler = await this.#engines.open(choice, limits);
-    const { collection, catalog, guest } = this.#fixed ?? (await build(this.#options.tools, run, this.#globals));
+    await this.#openWorkspace(run);
+    const { collection, catalog, guest } = this.#fixed ?? (await this.#build(run));
+    const shelf = this.#artifacts.shelfFor(run.run);
     const close = collection.closing();
     const ended = this.#tellRun(run, 'run', catalog);
     let result: RunResult;
@@ -142,12 +152,14 @@ class OpenCodeMode implements CodeMode {
         run,
         limits,
         ...this.#shared(scheduler, choice),
+        shelf,
         typecheck: this.#types.for(catalog, mode),
         lifetime: 'wallMs',
         signal: signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]),
       };
       result = await this.#reporter.around({ name: 'run', runId: run.run.id }, () => execute(program).result);
     } finally {
+      await shelf.close();
       await closeBoth(() => run.close(), close).finally(ended);
     }
     return result;
@@ -164,7 +176,9 @@ class OpenCodeMode implements CodeMode {
     const mode = this.#modeFor(options.typecheck);
     if (mode !== 'off') await this.#types.require();
     const scheduler = await this.#engines.open(choice, limits);
-    const { collection, catalog: everything, guest: whole } = this.#fixed ?? (await build(this.#options.tools, run, this.#globals));
+    await this.#openWorkspace(run);
+    const { collection, catalog: everything, guest: whole } = this.#fixed ?? (await this.#build(run));
+    const shelf = this.#artifacts.shelfFor(run.run);
     const close = collection.closing();
     const ended = this.#tellRun(run, 'session', everything);
     let session: Session | undefined;
@@ -177,7 +191,7 @@ class OpenCodeMode implements CodeMode {
         everything,
         limits,
         signal,
-        execution: { ...this.#shared(scheduler, choice), guest, typecheck: this.#types.for(catalog, mode) },
+        execution: { ...this.#shared(scheduler, choice), shelf, guest, typecheck: this.#types.for(catalog, mode) },
         schedulerFor: async (engine, overrides) => {
           const other = engine === undefined ? choice : this.#engines.choose(checkEngine(engine));
           const fitted = this.#engines.fit(other, overrides === undefined ? limits : resolveLimits(limits, overrides));
@@ -185,6 +199,7 @@ class OpenCodeMode implements CodeMode {
         },
         release: async () => {
           if (session !== undefined) this.#sessions.delete(session);
+          await shelf.close();
           await closeBoth(() => run.close(), close).finally(ended);
         },
       });
@@ -243,6 +258,37 @@ class OpenCodeMode implements CodeMode {
     };
   }
 
+  /** Registered first, so that it is closed after everything that the run's tools registered. */
+  async #openWorkspace(run: RunHandle): Promise<void> {
+    const workspace = await this.#workspaces?.open();
+    if (workspace === undefined) return;
+    run.workspace = workspace;
+    run.run.register(() => workspace.close());
+  }
+
+  /** The catalog of a run whose tools depend on it. */
+  async #build(run: RunHandle): Promise<Built> {
+    let collection: Collection | undefined;
+    try {
+      collection = await collect(this.#options.tools, run);
+      const before = this.#latest;
+      if (before !== undefined && areSame(collection.tools, before.collection.tools)) return { ...before, collection };
+      const catalog = createCatalog(collection.tools);
+      const built = { collection, catalog, guest: toGuest(catalog, this.#globals) };
+      this.#latest = built;
+      return built;
+    } catch (error) {
+      // What went wrong first is what matters; closing is attempted all the same.
+      await closeBoth(() => run.close(), collection?.closing() ?? (async () => undefined)).catch(() => undefined);
+      if (CodeModeError.is(error)) throw error;
+      throw new CodeModeError(
+        'catalog_failed',
+        `The tools of this run could not be collected: ${error instanceof Error ? error.message : String(error)}`,
+        { cause: error },
+      );
+    }
+  }
+
   #modeFor(mode: unknown): TypeCheckMode {
     return mode === undefined ? (this.#options.typecheck ?? 'off') : checkMode(mode);
   }
@@ -263,7 +309,8 @@ class OpenCodeMode implements CodeMode {
     this.#closed ??= (async () => {
       this.#closing.abort();
       await Promise.allSettled([...this.#running, ...[...this.#sessions].map((session) => session.close())]);
-      await Promise.all([this.#types.close(), this.#engines.close()]);
+      await Promise.all([this.#types.close(), this.#engines.close(), this.#workspaces?.close()]);
+      await this.#artifacts.close();
       await this.#reporter.settle(OBSERVERS_MS);
     })();
     return this.#closed;
@@ -301,22 +348,19 @@ function without(tools: readonly PlacedTool[], catalog: Catalog, except: readonl
   return tools.filter((_, index) => !left.has(index));
 }
 
-async function build(tools: ToolSource, run: RunHandle, globals: string): Promise<Built> {
-  let collection: Collection | undefined;
-  try {
-    collection = await collect(tools, run);
-    const catalog = createCatalog(collection.tools);
-    return { collection, catalog, guest: toGuest(catalog, globals) };
-  } catch (error) {
-    // What went wrong first is what matters; closing is attempted all the same.
-    await closeBoth(() => run.close(), collection?.closing() ?? (async () => undefined)).catch(() => undefined);
-    if (CodeModeError.is(error)) throw error;
-    throw new CodeModeError(
-      'catalog_failed',
-      `The tools of this run could not be collected: ${error instanceof Error ? error.message : String(error)}`,
-      { cause: error },
-    );
-  }
+/** Whether two runs have the same tools, by identity, in the same places. */
+function areSame(tools: readonly PlacedTool[], others: readonly PlacedTool[]): boolean {
+  return (
+    tools.length === others.length &&
+    tools.every(({ tool, namespace }, index) => {
+      const other = others[index];
+      return (
+        tool === other?.tool &&
+        namespace.length === other.namespace.length &&
+        namespace.every((name, depth) => name === other.namespace[depth])
+      );
+    })
+  );
 }
 
 /** Closes the tools, then the run; both are attempted, the first failure is reported. */

@@ -9,8 +9,11 @@ export interface ControlTool {
   readonly name: 'exec' | 'wait' | 'stop';
   readonly description: string;
   readonly inputSchema: ControlSchema;
-  /** Takes what the model sent. Rejects with a `CodeModeError` whose message the model should read. */
-  execute(input: unknown): Promise<Observation>;
+  /**
+   * Takes what the model sent. Rejects with a `CodeModeError` whose message the model should read. The program of an `exec` ends when
+   * `signal` aborts, also after the call has returned; the one that `wait` watches ends when it aborts while it watches.
+   */
+  execute(input: unknown, options?: { readonly signal?: AbortSignal | undefined }): Promise<Observation>;
 }
 
 /** A JSON Schema of an object, in the shape that SDKs take. */
@@ -23,7 +26,7 @@ export interface ControlSchema {
 
 /** The part of a session that the controls use. */
 interface Controlled {
-  exec(source: string, options?: ObserveOptions): Promise<Observation>;
+  exec(source: string, options?: ObserveOptions & { readonly signal?: AbortSignal | undefined }): Promise<Observation>;
   wait(options?: ObserveOptions): Promise<Observation>;
   stop(options?: ObserveOptions): Promise<Observation>;
 }
@@ -61,13 +64,13 @@ export function controlTools(session: Controlled): readonly ControlTool[] {
         required: ['source'],
         additionalProperties: false,
       },
-      execute: (input) => inModelsWords(() => session.exec(sourceOf(input), options(input))),
+      execute: (input, { signal } = {}) => inModelsWords(() => session.exec(sourceOf(input), { ...options(input), signal })),
     },
     {
       name: 'wait',
       description: 'Watches the program that is still working and tells what is new. It neither resumes nor prolongs it.',
       inputSchema: { type: 'object', properties: { ...WINDOW, ...BUDGET }, additionalProperties: false },
-      execute: (input) => inModelsWords(() => session.wait(options(input))),
+      execute: (input, { signal } = {}) => inModelsWords(() => endingWith(signal, session, () => session.wait(options(input)))),
     },
     {
       name: 'stop',
@@ -76,6 +79,19 @@ export function controlTools(session: Controlled): readonly ControlTool[] {
       execute: (input) => inModelsWords(() => session.stop(options(input))),
     },
   ];
+}
+
+/** Watches; when the signal aborts, the program ends, and that is what the watch tells. */
+async function endingWith(signal: AbortSignal | undefined, session: Controlled, watch: () => Promise<Observation>): Promise<Observation> {
+  // Whoever watches gets the end; what stop() itself gives is the same told again, or that there is nothing to stop.
+  const stop = (): void => void session.stop().catch(() => undefined);
+  if (signal?.aborted === true) stop();
+  else signal?.addEventListener('abort', stop, { once: true });
+  try {
+    return await watch();
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
 }
 
 function read(input: unknown): Record<string, unknown> {

@@ -64,6 +64,8 @@ export interface Choice {
 const MAX_PARKED_BYTES = 2 * 1024 ** 3;
 /** Deepest guest stack that fits the host's own thread. */
 const INLINE_STACK_BYTES = 192 * 1024;
+/** Deepest guest stack that fits a child's main thread; a worker thread can have a bigger one. */
+const CHILD_STACK_BYTES = 384 * 1024;
 /** Longest text that surely fits one message to or from a child process, however it has to be escaped. */
 const MOST_MESSAGE_BYTES = 16 * 1024 * 1024;
 /**
@@ -147,7 +149,7 @@ export class Engines {
   fit({ isolation }: Choice, limits: Limits): Limits {
     if (isolation === 'inline') return { ...limits, stackBytes: Math.min(limits.stackBytes, INLINE_STACK_BYTES) };
     if (isolation !== 'process') return limits;
-    const fitted: Record<keyof Limits, number> = { ...limits };
+    const fitted: Record<keyof Limits, number> = { ...limits, stackBytes: Math.min(limits.stackBytes, CHILD_STACK_BYTES) };
     for (const name of ['valueBytes', 'argumentBytes', 'resultBytes', 'storeBytes'] as const)
       fitted[name] = Math.min(limits[name], MOST_MESSAGE_BYTES);
     return fitted;

@@ -1,9 +1,10 @@
 // One run of a program: dispatches each message of the guest once and finishes once. The one place where what a program may
 // do (broker) meets where it runs (scheduler). Not here: what the checks are, how workers are shared.
-import type { Artifact } from '../artifacts/artifact.ts';
+import { describeKept, type KeptArtifact } from '../artifacts/kept.ts';
+import type { RunShelf } from '../artifacts/run-shelf.ts';
 import type { Policy } from '../broker/authorize.ts';
 import { type Broker, type CallRecord, createBroker } from '../broker/broker.ts';
-import { className, type ShowError } from '../broker/deliver.ts';
+import { className, type ShowError, sentence } from '../broker/deliver.ts';
 import type { Hooks } from '../broker/hooks.ts';
 import type { Reporter } from '../broker/report.ts';
 import type { Scheduler, Ticket, Turn, Verdict } from '../isolation/scheduler.ts';
@@ -13,7 +14,7 @@ import { locator } from '../program/positions.ts';
 import { decodeArguments, decodeLines, decodeUntrusted, GuestProtocolError } from '../protocol/decode.ts';
 import { type CallFailure, CodeModeError, shorten } from '../protocol/errors.ts';
 import type { Limits } from '../protocol/limits.ts';
-import type { GuestError, GuestMessage, Warning } from '../protocol/messages.ts';
+import type { GuestError, GuestMessage, News, Warning } from '../protocol/messages.ts';
 import { encodeValue, UnserializableError, type WireValue } from '../protocol/values.ts';
 import type { RunHandle } from '../tools/binding.ts';
 import type { Catalog } from '../tools/catalog.ts';
@@ -34,12 +35,22 @@ export interface GuestCatalog {
  * A global function of programs that the host carries out itself, beside the tools: it is checked and counted, but no policy is asked and no
  * tool's limit applies. What it throws as `CodeModeError` or `ToolError` reaches the program by its message; anything else by its class.
  */
-export type HostFunction = (args: readonly unknown[], context: HostContext) => unknown;
+export type HostFunction = ((args: readonly unknown[], context: HostContext) => unknown) & {
+  /** Most bytes of its arguments, where that is not the limit `argumentBytes`. */
+  readonly argumentBytes?: number;
+  /** Its name to programs, where that is not the one under which it is asked for. */
+  readonly title?: string;
+};
 
 /** What a function of the host may know of its caller. */
 export interface HostContext {
   readonly runId: string;
   readonly executionId: string;
+  /** Of the request among the program's calls and requests. */
+  readonly order: number;
+  readonly limits: Limits;
+  /** The artifacts of the run. */
+  readonly shelf: RunShelf;
   /** Aborted when the program has ended. */
   readonly signal: AbortSignal;
 }
@@ -51,6 +62,8 @@ export interface ExecutionOptions {
   readonly guest: GuestCatalog;
   readonly run: RunHandle;
   readonly limits: Limits;
+  /** The artifacts of the run. A run's only program hands them over with its result; a session's with each look. */
+  readonly shelf: RunShelf;
   readonly scheduler: Scheduler;
   /** What holds the scheduler's programs, where that is known by now. */
   readonly isolation?: (() => Isolation | undefined) | undefined;
@@ -82,7 +95,7 @@ export interface Increment {
   readonly output: string;
   readonly calls: readonly CallRecord[];
   readonly warnings: readonly Warning[];
-  readonly artifacts: readonly Artifact[];
+  readonly artifacts: readonly KeptArtifact[];
 }
 
 /** How a program came to its end. The first reason counts; later ones are ignored. */
@@ -132,7 +145,6 @@ export class Execution {
   readonly #output: Output;
   readonly #warnings: Warning[] = [];
   readonly #stacks: { readonly message: string; readonly stack: string }[] = [];
-  readonly #artifacts: Artifact[] = [];
   readonly #seen = new Set<number>();
   readonly #settlements: string[] = [];
   #ticket: Ticket | undefined;
@@ -160,19 +172,21 @@ export class Execution {
   #outputTaken = 0;
   readonly #callsTaken = new Set<string>();
   #warningsTaken = 0;
-  #artifactsTaken = 0;
+  /** How many artifacts of the run the guest has been told of. */
+  #artifactsTold = 0;
   readonly #onSignal = (): void => this.stop();
 
   constructor(options: ExecutionOptions) {
     this.#options = options;
     this.id = options.id;
-    const { id, catalog, run, limits, policy, reporter, hooks, showError, source, signal } = options;
+    const { id, catalog, run, limits, shelf, policy, reporter, hooks, showError, source, signal } = options;
     this.#output = new Output(limits.outputBytes);
     this.#broker = createBroker({
       catalog,
       run,
       policy,
       limits,
+      shelf,
       hooks,
       reporter,
       showError,
@@ -217,7 +231,9 @@ export class Execution {
   #start(): void {
     const options = this.#options;
     const { limits, run, source, reporter } = options;
-    const { timeZone, locale, lifetime } = options;
+    const { timeZone, locale, lifetime, shelf } = options;
+    const artifacts = shelf.list();
+    this.#artifactsTold = shelf.count;
     for (const [key, { text }] of options.store ?? []) this.#storeSize += key.length + text.length;
     const lifeMs = limits[lifetime];
     const deadline = Date.now() + lifeMs;
@@ -238,6 +254,7 @@ export class Execution {
           valueBytes: limits.valueBytes,
           storeBytes: limits.storeBytes,
           places: reporter.captures('source'),
+          ...(artifacts.length > 0 && { artifacts: JSON.stringify(artifacts.map(describeKept)) }),
         },
         store: storeText(options.store),
         timeZone,
@@ -274,9 +291,7 @@ export class Execution {
     for (const { id } of calls) this.#callsTaken.add(id);
     const warnings = this.#warnings.slice(this.#warningsTaken);
     this.#warningsTaken += warnings.length;
-    const artifacts = this.#artifacts.slice(this.#artifactsTaken);
-    this.#artifactsTaken += artifacts.length;
-    return { output, calls, warnings, artifacts };
+    return { output, calls, warnings, artifacts: this.#options.shelf.take() };
   }
 
   /** Ends the program, with status `terminated`. */
@@ -458,15 +473,25 @@ export class Execution {
       if (delivery.fatal !== undefined) return this.#judge({ kind: 'limit', limit: 'calls' }, delivery.fatal.message);
       return this.#settle(`[${id},2,${JSON.stringify(delivery.failure satisfies CallFailure)}]`);
     }
-    for (const artifact of delivery.artifacts) this.#artifacts.push(artifact);
+    const { warning } = delivery;
+    if (warning !== undefined) this.#warn({ message: warning });
     // What #encode made of it, inside the call.
-    const wire = delivery.value as WireValue;
-    this.#settle(wire.mode === 'P' ? `[${id},0,${wire.text}]` : `[${id},1,${JSON.stringify(wire.text)}]`);
+    this.#settle(this.#answerWith(id, delivery.value as WireValue, warning === undefined ? [] : [warning]));
+  }
+
+  /** A value for the program, and what it does not know yet of the run's artifacts. */
+  #answerWith(id: number, { mode, text }: WireValue, warnings: readonly string[] = []): string {
+    const { shelf } = this.#options;
+    const answer = mode === 'P' ? `[${id},0,${text}` : `[${id},1,${JSON.stringify(text)}`;
+    if (this.#artifactsTold === shelf.count && warnings.length === 0) return `${answer}]`;
+    const artifacts = shelf.since(this.#artifactsTold).map(describeKept);
+    this.#artifactsTold = shelf.count;
+    return `${answer},${JSON.stringify({ artifacts, warnings } satisfies News)}]`;
   }
 
   /** Carries out a function of the host. What it gives is the program's, under the limits of a tool's result. */
   async #answer({ id, name, mode, text }: Extract<GuestMessage, { type: 'ask' }>): Promise<void> {
-    const { limits, functions, run, id: executionId } = this.#options;
+    const { limits, functions, run, shelf, id: executionId } = this.#options;
     const work = functions.get(name);
     // The guest has these names from us: another one is no mistake of a program.
     if (work === undefined) throw new GuestProtocolError('The guest called a function that it was not given.');
@@ -475,15 +500,16 @@ export class Execution {
       this.#requests++;
       if (this.#requests > limits.requests)
         throw new CodeModeError('limit_exceeded', `more than ${limits.requests} of its kind were asked, the limit \`requests\`.`);
-      if (Buffer.byteLength(text) > limits.argumentBytes)
-        throw new CodeModeError('limit_exceeded', `the arguments are over the limit \`argumentBytes\`, ${limits.argumentBytes}.`);
+      const { argumentBytes = limits.argumentBytes } = work;
+      if (Buffer.byteLength(text) > argumentBytes)
+        throw new CodeModeError('limit_exceeded', `the arguments are over the limit \`argumentBytes\`, ${argumentBytes}.`);
       const args = decodeArguments({ mode, text });
       if (!Array.isArray(args)) throw new GuestProtocolError('The guest sent arguments that are no list.');
-      const wire = this.#encode(await work(args, { runId: run.run.id, executionId, signal: this.#abort.signal }));
-      settlement = wire.mode === 'P' ? `[${id},0,${wire.text}]` : `[${id},1,${JSON.stringify(wire.text)}]`;
+      const context = { runId: run.run.id, executionId, order: id, limits, shelf, signal: this.#abort.signal };
+      settlement = this.#answerWith(id, this.#encode(await work(args, context)));
     } catch (error) {
       if (error instanceof GuestProtocolError) throw error;
-      settlement = `[${id},2,${JSON.stringify(functionFailure(name, error))}]`;
+      settlement = `[${id},2,${JSON.stringify(functionFailure(work.title ?? name, error))}]`;
     }
     this.#outstanding--;
     if (this.#ending === undefined) this.#settle(settlement);
@@ -585,6 +611,11 @@ export class Execution {
       this.#warn({
         message: `Tool \`${path}\` was still running ${cleanupMs} ms after the program had ended and its signal was aborted; its result is ignored.`,
       });
+    const { shelf, lifetime } = this.#options;
+    for (const name of shelf.abandon(this.#options.id))
+      this.#warn({
+        message: `The file ${JSON.stringify(name)} was opened with createArtifact() and never closed, so it was not kept; call its close().`,
+      });
     const notice = this.#output.notice;
     if (notice !== undefined) this.#warn({ message: notice });
     const outcome = await this.#outcome(ending);
@@ -596,7 +627,7 @@ export class Execution {
     const result = {
       ...outcome,
       output: this.#output.text,
-      artifacts: this.#artifacts,
+      artifacts: lifetime === 'wallMs' ? shelf.take() : [],
       calls,
       warnings: this.#warnings,
       usage: { wallMs, cpuMs: this.#cpuMs, calls: calls.length, peakMemoryBytes: this.#peakBytes },
@@ -685,7 +716,7 @@ export class Execution {
 function functionFailure(name: string, error: unknown): CallFailure {
   if (error instanceof UnserializableError) return { name: 'TypeError', code: 'input_invalid', message: `\`${name}\`: ${error.message}` };
   if (CodeModeError.is(error) || ToolError.is(error))
-    return { name: 'Error', code: error.code ?? 'tool_failed', message: shorten(`\`${name}\`: ${error.message}`) };
+    return { name: 'Error', code: error.code ?? 'tool_failed', message: shorten(`\`${name}\`: ${sentence(error.message)}`) };
   return { name: 'Error', code: 'tool_failed', message: `\`${name}\` failed (${className(error)}).` };
 }
 

@@ -8,7 +8,7 @@ const BUDGET = 24_000;
 
 const HOW = `You can run programs with \`exec\`. A program is JavaScript or TypeScript: a script body with top-level await; \`return\` one small value.
 Tools are async functions that take one object: \`const page = await tools.name({ … })\`. Calls that do not depend on each other run in parallel with Promise.all. A failed call throws an Error whose message says what to do.
-Filter, join and count inside the program, and return only what the conversation needs. console.log and text(value) write output; exit(value) ends early; store(key, value) and load(key) keep JSON for later programs. There is no network, file system or import.`;
+Filter, join and count inside the program, and return only what the conversation needs. console.log and text(value) write output; exit(value) ends early; store(key, value) and load(key) keep JSON for later programs. Files that tools deliver are listed in \`artifacts\` ({ id, name, mediaType, bytes, from }): read one with await readArtifact(id), pass its id to a tool that takes one, make your own with await saveArtifact({ name, data }). There is no network, file system or import.`;
 
 /** The most detailed of three forms that fits: declarations, signatures, or names to look up in \`ALL_TOOLS\`. */
 export function instructionsFor(catalog: Catalog): string {

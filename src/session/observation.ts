@@ -1,5 +1,5 @@
 // Looking at a program of a session: how, and what one look tells.
-import type { Artifact } from '../artifacts/artifact.ts';
+import type { KeptArtifact } from '../artifacts/kept.ts';
 import type { CallRecord } from '../broker/broker.ts';
 import type { Warning } from '../protocol/messages.ts';
 import type { Isolation } from './engines.ts';
@@ -17,7 +17,7 @@ export interface ObserveOptions {
 export interface Observation {
   /** `still_working`: it runs on by itself, whether it is watched or not; the other statuses are final. */
   readonly status: 'completed' | 'error' | 'terminated' | 'still_working';
-  /** The program's number in its session, from 1. */
+  /** The program's number in its session, from 1; 0 for a call that the conversation made itself. */
   readonly program: number;
   readonly output: string;
   /** JSON form of what the program returned; absent without a value. */
@@ -25,7 +25,8 @@ export interface Observation {
   readonly error?: ProgramError;
   readonly calls: readonly CallRecord[];
   readonly warnings: readonly Warning[];
-  readonly artifacts: readonly Artifact[];
+  /** Files that appeared since, of the conversation's own calls too. */
+  readonly artifacts: readonly KeptArtifact[];
   /** What `maxOutputTokens` left out, in words. */
   readonly shortened?: string;
   /** Final observations only. */

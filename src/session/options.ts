@@ -11,6 +11,8 @@ import { nearest } from '../protocol/nearest.ts';
 import { encodeValue, type WireValue } from '../protocol/values.ts';
 import type { Invocation } from '../tools/binding.ts';
 import type { ToolSource } from '../tools/provider.ts';
+import type { WorkspaceOptions } from '../workspace/workspace.ts';
+import { type ArtifactsOptions, checkArtifacts } from './artifacts.ts';
 import type { EngineOption, IsolationOption, SandboxOption } from './engines.ts';
 
 export interface CodeModeOptions {
@@ -20,6 +22,8 @@ export interface CodeModeOptions {
   readonly policy?: Policy | undefined;
   /** Overrides of the default limits, key by key. */
   readonly limits?: LimitOverrides | undefined;
+  /** Where files of tools and programs are kept, what fetches deferred ones, and how much a run may keep. Default: in memory. */
+  readonly artifacts?: ArtifactsOptions | undefined;
   /** What runs the guest: `quickjs` (default), or `v8`, which computes faster and needs isolated-vm and Node 24; `v8({ node })` says where that is. */
   readonly engine?: EngineOption | undefined;
   /**
@@ -61,6 +65,8 @@ export interface CodeModeOptions {
    * tool has run; `warn` tells it beside the result. Needs the package `typescript` (5.9, 6 or 7). Default `off`.
    */
   readonly typecheck?: TypeCheckMode | undefined;
+  /** Files for the tools of a run, as `context.workspace` and for `workspaceTools()`. `{}` is a temporary directory per run. Default: none. */
+  readonly workspace?: WorkspaceOptions | undefined;
   /** Time zone of programs, an IANA name. Default `UTC`. */
   readonly timeZone?: string | undefined;
   /** Locale of programs, a BCP 47 tag. Default `en-US`. */
@@ -92,6 +98,7 @@ export interface SessionOptions extends RunOptions {
 
 const OPTIONS = [
   'tools',
+  'artifacts',
   'policy',
   'limits',
   'engine',
@@ -108,6 +115,7 @@ const OPTIONS = [
   'maxWorkers',
   'maxPrograms',
   'typecheck',
+  'workspace',
   'timeZone',
   'locale',
 ];
@@ -120,6 +128,7 @@ export function checkOptions(options: CodeModeOptions): CodeModeOptions {
   if (!Object.hasOwn(options, 'tools'))
     throw new CodeModeError('option_invalid', 'createCodeMode() needs `tools`: a tool, a provider or an array of them.');
   const { policy, engine, isolation, sandbox, observer, showError, typecheck } = options;
+  checkArtifacts(options.artifacts);
   if (typecheck !== undefined) checkMode(typecheck);
   if (policy !== undefined && typeof policy !== 'function')
     throw new CodeModeError('option_invalid', '`policy` should be a function that answers "allow" or { deny: reason }.');
@@ -170,6 +179,16 @@ export function checkOptions(options: CodeModeOptions): CodeModeOptions {
   return options;
 }
 
+/** An engine, or nothing. */
+export function checkEngine(engine: unknown): EngineOption | undefined {
+  if (engine === undefined || engine === 'quickjs' || engine === 'v8') return engine;
+  if (typeof engine === 'object' && engine !== null && 'engine' in engine && engine.engine === 'v8') {
+    const { node, allowNode22 } = engine as V8Engine;
+    return v8({ node, allowNode22 });
+  }
+  throw new CodeModeError('option_invalid', `\`engine\` should be "quickjs", "v8" or v8({ … }), but is ${JSON.stringify(engine)}.`);
+}
+
 /** One observer, several or none, as a list. */
 export function observersOf(observer: CodeModeOptions['observer']): readonly Observer[] {
   return observer === undefined ? [] : Array.isArray(observer) ? observer : [observer as Observer];
@@ -210,16 +229,6 @@ function checkWorkers({ isolation, engine }: CodeModeOptions): void {
     );
   if (engine !== undefined)
     throw new CodeModeError('option_invalid', `\`isolation\` of your own (${isolation.name}) brings its engine; leave \`engine\` out.`);
-}
-
-/** An engine, or nothing. */
-export function checkEngine(engine: unknown): EngineOption | undefined {
-  if (engine === undefined || engine === 'quickjs' || engine === 'v8') return engine;
-  if (typeof engine === 'object' && engine !== null && 'engine' in engine && engine.engine === 'v8') {
-    const { node, allowNode22 } = engine as V8Engine;
-    return v8({ node, allowNode22 });
-  }
-  throw new CodeModeError('option_invalid', `\`engine\` should be "quickjs", "v8" or v8({ … }), but is ${JSON.stringify(engine)}.`);
 }
 
 /** Refuses options that there are not, with the nearest name. */
@@ -302,6 +311,10 @@ const RESERVED: ReadonlySet<string> = new Set([
   'exit',
   'store',
   'load',
+  'artifacts',
+  'readArtifact',
+  'saveArtifact',
+  'createArtifact',
   'console',
   'globalThis',
   '__proto__',

@@ -1,5 +1,5 @@
 // What running a program gives: the record that callers, adapters and the command line read.
-import type { Artifact } from '../artifacts/artifact.ts';
+import type { KeptArtifact } from '../artifacts/kept.ts';
 import type { CallRecord } from '../broker/broker.ts';
 import type { ErrorKind } from '../protocol/errors.ts';
 import type { Warning } from '../protocol/messages.ts';
@@ -38,8 +38,8 @@ export interface Usage {
 interface ResultBase {
   /** What the program wrote with `text()` and `console`, pieces joined by line breaks. */
   readonly output: string;
-  /** What tools delivered beside their values, in the order of delivery. */
-  readonly artifacts: readonly Artifact[];
+  /** What tools delivered beside their values and what the program saved, in the order of the calls. */
+  readonly artifacts: readonly KeptArtifact[];
   /** A short record of every call; never inputs or results. */
   readonly calls: readonly CallRecord[];
   /** Things worth telling that did not stop the program. */

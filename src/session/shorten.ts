@@ -1,5 +1,6 @@
 // Fits a value and an output into a token budget without breaking them: JSON stays JSON, text is cut in its middle at
 // character boundaries, and what is missing is counted. Not here: the limits of what a program may produce at all.
+import { toJson } from '../protocol/values.ts';
 
 /** Bytes of UTF-8 that stand for one token, roughly, whatever the model. */
 const BYTES_PER_TOKEN = 4;
@@ -13,6 +14,11 @@ export interface Shortened<T> {
 /** Bytes that a budget in tokens allows. */
 export function bytesOf(tokens: number): number {
   return tokens * BYTES_PER_TOKEN;
+}
+
+/** A value as JSON for a model: as `toJson`, but of bytes only how many there are. */
+export function toShownJson(value: unknown): unknown {
+  return toJson(value, (bytes, kind) => `${bytes.length} bytes (${kind})`);
 }
 
 /** A text cut in the middle to so many bytes; the note in the cut is not counted. */

@@ -2,6 +2,7 @@
 // Not here: which tools a run has (provider.ts) and how their calls are checked (broker).
 import { randomUUID } from 'node:crypto';
 import { CodeModeError } from '../protocol/errors.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 import { copyJson, describe } from './json.ts';
 import { Turns } from './turns.ts';
 
@@ -27,6 +28,8 @@ export interface Run {
 export interface Binding {
   readonly run: Run;
   readonly state: Record<string, unknown>;
+  /** The files of the run; absent unless `createCodeMode` has the option `workspace`. */
+  readonly workspace?: Workspace | undefined;
 }
 
 /** The run as its owner holds it: a binding for tools, the lock that its exclusive tools share, and the way to end it. */
@@ -35,6 +38,8 @@ export interface RunHandle extends Binding {
   readonly exclusive: Turns;
   /** How many calls the run has made, in all its executions: what the limit `calls` counts. */
   readonly count: { calls: number };
+  /** Given before the tools are collected. */
+  workspace: Workspace | undefined;
   /** Runs the registered closers, last first, all attempted, once. Rejects with `cleanup_failed` for the first that failed. */
   close(): Promise<void>;
 }
@@ -51,7 +56,7 @@ export function createRun({
     throw new CodeModeError('option_invalid', `The \`id\` of a run should be a text that is not empty, but is ${describe(id)}.`);
   }
   const run = new ActiveRun(id ?? randomUUID(), checkInvocation(invocation));
-  return { run, state: {}, exclusive: new Turns(1), count: { calls: 0 }, close: () => run.close() };
+  return { run, state: {}, exclusive: new Turns(1), count: { calls: 0 }, workspace: undefined, close: () => run.close() };
 }
 
 /** Something to do at the end, in reverse order of registration. */

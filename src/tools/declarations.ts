@@ -34,25 +34,25 @@ export interface DeclarationsOptions {
 export function declarations(catalog: DeclaredCatalog, { budgetTokens, pinned = [] }: DeclarationsOptions = {}): string {
   const entries = inOrder(catalog.entries);
   const chosen = new Set(pinned);
-  const isPinned = (entry: DeclaredEntry): boolean => chosen.size > 0 && namesOf(entry).some((name) => chosen.has(name));
-  const fits = (text: string): boolean => budgetTokens === undefined || tokensOf(text) <= budgetTokens;
+  const isPinned = entries.map((entry) => chosen.size > 0 && namesOf(entry).some((name) => chosen.has(name)));
+  const most = budgetTokens === undefined ? Number.POSITIVE_INFINITY : budgetTokens * CHARACTERS_PER_TOKEN;
+  const page = new Page(entries);
   let text = '';
-  for (const detail of DETAILS) {
-    text = render(entries, (entry) => (isPinned(entry) ? FULL : detail));
-    if (fits(text)) return text;
+  const attempt = (detailOf: (index: number) => Detail): boolean => {
+    // What cannot fit is not printed to find that out.
+    if (most < Number.POSITIVE_INFINITY && page.least(detailOf) > most) return false;
+    text = page.render(detailOf);
+    return text.length <= most;
+  };
+  for (const detail of DETAILS) if (attempt((index) => (isPinned[index] === true ? FULL : detail))) return text;
+  if (isPinned.includes(true)) {
+    for (const detail of DETAILS.slice(1)) if (attempt((index) => (isPinned[index] === true ? detail : BRIEFEST))) return text;
   }
-  if (!entries.some(isPinned)) return text;
-  for (const detail of DETAILS.slice(1)) {
-    text = render(entries, (entry) => (isPinned(entry) ? detail : BRIEFEST));
-    if (fits(text)) return text;
-  }
-  return text;
+  return page.render(() => BRIEFEST);
 }
 
-/** Tokens are reckoned as a quarter of the characters, which is near enough for English and code. */
-export function tokensOf(text: string): number {
-  return Math.ceil(text.length / 4);
-}
+/** Near enough for English and code; no tokenizer is asked. */
+const CHARACTERS_PER_TOKEN = 4;
 
 export interface DeclarationOptions {
   /** The type of results that were seen, for a tool whose results no schema describes. */
@@ -61,7 +61,7 @@ export interface DeclarationOptions {
 
 /** One tool in full: `declare const tools: {…}` with nothing else in it, and the types that it needs. */
 export function declarationOf(entry: DeclaredEntry, { outputHint }: DeclarationOptions = {}): string {
-  return render([entry], () => FULL, outputHint);
+  return new Page([entry]).render(() => FULL, outputHint);
 }
 
 /** How a tool is shown. */
@@ -87,44 +87,103 @@ const DETAILS: readonly Detail[] = [
   BRIEFEST,
 ];
 
-function render(entries: readonly DeclaredEntry[], detailOf: (entry: DeclaredEntry) => Detail, outputHint?: string): string {
-  const worlds = { full: new Types({ comments: true }), bare: new Types({ comments: false }) };
-  const read = entries.map((entry) => {
-    const detail = detailOf(entry);
-    if (detail.form === 'name' || detail.form === 'count') return { entry, detail, types: undefined };
-    return { entry, detail, types: readTool(entry, detail.form === 'declaration' ? worlds.full : worlds.bare) };
-  });
-  const shown = read.filter(({ types }) => types !== undefined);
-  const declared = new Map<Detail, { readonly printer: Printer; readonly declarations: string }>();
-  for (const detail of new Set(shown.map((each) => each.detail))) {
-    if (detail.form === 'name' || detail.form === 'count') continue;
-    const isFull = detail.form === 'declaration';
-    const roots = shown.flatMap((each) => (each.detail === detail ? rootsOf(each.types) : []));
-    const printing = {
+/** Tools in order, and what was read of their schemas: once, however often they are shown. */
+class Page {
+  readonly #entries: readonly DeclaredEntry[];
+  readonly #worlds = { full: new World({ comments: true }), bare: new World({ comments: false }) };
+
+  constructor(entries: readonly DeclaredEntry[]) {
+    this.#entries = entries;
+  }
+
+  render(detailOf: (index: number) => Detail, outputHint?: string): string {
+    const shown = new Map<Detail, DeclaredEntry[]>();
+    for (const [index, entry] of this.#entries.entries()) {
+      const detail = detailOf(index);
+      const others = shown.get(detail);
+      if (others === undefined) shown.set(detail, [entry]);
+      else others.push(entry);
+    }
+    const printers = new Map<Detail, Printer>();
+    let shared = '';
+    for (const [detail, entries] of shown) {
+      if (!isTyped(detail)) continue;
+      // Two sets of names in one text would clash.
+      const { printer, declarations } = this.#worldOf(detail).naming(entries, { detail, suffix: printers.size === 0 ? '' : '_' });
+      printers.set(detail, printer);
+      shared += declarations;
+    }
+    const items = this.#entries.map((entry, index) => {
+      const detail = detailOf(index);
+      const printer = printers.get(detail);
+      return {
+        segments: entry.segments,
+        form: detail.form,
+        text: (indent: number): string =>
+          printer === undefined ? '' : toolText({ entry, detail, types: this.#worldOf(detail).read(entry), printer, outputHint }, indent),
+      };
+    });
+    return `${shared}${outline(items)}`;
+  }
+
+  /** A length that the text will have at least. */
+  least(detailOf: (index: number) => Detail): number {
+    let length = 0;
+    for (const [index, { segments, tool }] of this.#entries.entries()) {
+      const detail = detailOf(index);
+      if (detail.form === 'count') continue;
+      length += (segments.at(-1)?.length ?? 0) + 2;
+      if (isTyped(detail)) length += '(): Promise<>;'.length;
+      // A text is cut in its second half, and its blank space may go.
+      if (detail.form === 'declaration') length += Math.min(tool.description.replace(/\s+/g, '').length, detail.toolWords) / 2;
+    }
+    return length;
+  }
+
+  #worldOf(detail: Detail): World {
+    return detail.form === 'declaration' ? this.#worlds.full : this.#worlds.bare;
+  }
+}
+
+function isTyped({ form }: Detail): boolean {
+  return form === 'declaration' || form === 'signature';
+}
+
+/** The types of tools, with comments or without. */
+class World {
+  readonly #types: Types;
+  readonly #read = new Map<DeclaredEntry, ToolTypes>();
+
+  constructor(options: { readonly comments: boolean }) {
+    this.#types = new Types(options);
+  }
+
+  read(entry: DeclaredEntry): ToolTypes {
+    const known = this.#read.get(entry);
+    if (known !== undefined) return known;
+    const types = readTool(entry.tool, this.#types);
+    this.#read.set(entry, types);
+    return types;
+  }
+
+  naming(
+    entries: readonly DeclaredEntry[],
+    { detail, suffix }: { readonly detail: Detail; readonly suffix: string },
+  ): { readonly printer: Printer; readonly declarations: string } {
+    const roots = entries.flatMap((entry) => rootsOf(this.read(entry)));
+    const words = detail.form === 'declaration' ? detail.memberWords : 0;
+    const { depth, values } = detail.form === 'signature' ? detail : { depth: 1_000, values: 100_000 };
+    return this.#types.naming(roots, {
       anything: 'unknown',
-      oneLine: !isFull,
-      words: isFull ? detail.memberWords : 0,
-      depth: isFull ? 1_000 : detail.depth,
-      values: isFull ? 100_000 : detail.values,
+      oneLine: detail.form !== 'declaration',
+      words,
+      depth,
+      values,
       length: 1e9,
       worth: 20,
-      // Two sets of names in one text would clash.
-      suffix: isFull || declared.size === 0 ? '' : '_',
-    } as const;
-    declared.set(detail, (isFull ? worlds.full : worlds.bare).naming(roots, printing));
+      suffix,
+    });
   }
-  const body = outline(
-    read.map(({ entry, detail, types }) => ({
-      segments: entry.segments,
-      form: detail.form,
-      text: (indent: number): string => {
-        const printer = declared.get(detail)?.printer;
-        if (types === undefined || printer === undefined) return '';
-        return toolText({ entry, detail, types, printer, outputHint }, indent);
-      },
-    })),
-  );
-  return `${[...declared.values()].map((each) => each.declarations).join('')}${body}`;
 }
 
 /** The types of a tool. */
@@ -135,16 +194,15 @@ interface ToolTypes {
   readonly output: ReadType | undefined;
 }
 
-function readTool({ segments, tool }: Pick<DeclaredEntry, 'segments' | 'tool'>, types: Types): ToolTypes {
-  const name = segments.at(-1) ?? '';
+function readTool({ inputSchema, outputSchema }: Pick<Tool, 'inputSchema' | 'outputSchema'>, types: Types): ToolTypes {
   return {
-    input: takesNothing(tool.inputSchema) ? undefined : types.read(tool.inputSchema, `${name}_input`),
-    output: tool.outputSchema === undefined ? undefined : types.read(tool.outputSchema, `${name}_output`),
+    input: takesNothing(inputSchema) ? undefined : types.read(inputSchema),
+    output: outputSchema === undefined ? undefined : types.read(outputSchema),
   };
 }
 
-function rootsOf(types: ToolTypes | undefined): ReadType['node'][] {
-  return [types?.input, types?.output].flatMap((type) => (type === undefined ? [] : [type.node]));
+function rootsOf({ input, output }: ToolTypes): ReadType['node'][] {
+  return [input, output].flatMap((type) => (type === undefined ? [] : [type.node]));
 }
 
 interface ShownTool {
@@ -226,8 +284,8 @@ export function signatureOf({ segments, tool }: SignedEntry, length: number = SI
   const start = `tools.${segments.join('.')}`;
   const { inputSchema, outputSchema = true } = tool;
   const types = new Types({ comments: false });
-  const input = takesNothing(inputSchema) ? undefined : types.read(inputSchema, '').node;
-  const output = types.read(outputSchema, '').node;
+  const input = takesNothing(inputSchema) ? undefined : types.read(inputSchema).node;
+  const output = types.read(outputSchema).node;
   const result = (text: string, given: string): string =>
     `${start}(${input === undefined ? '' : `${nameOf(inputSchema)}: ${text}`}): Promise<${given}>`;
   let [takes, gives] = ['', ''];
@@ -255,7 +313,7 @@ function briefly(schema: JsonSchema): string {
  */
 export function checkedWorld(catalog: DeclaredCatalog): string {
   const types = new Types({ comments: false });
-  const read = catalog.entries.map((entry) => ({ entry, types: readTool(entry, types) }));
+  const read = catalog.entries.map((entry) => ({ entry, types: readTool(entry.tool, types) }));
   const { printer, declarations: shared } = types.naming(
     read.flatMap((each) => rootsOf(each.types)),
     // Long ones only: a message that shows the type says more than one that shows its name.

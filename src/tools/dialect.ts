@@ -59,7 +59,8 @@ export function prepare(schema: JsonSchema, { dialect, formats }: { dialect: Dia
       else if (NAMED.has(key) && isObject(value)) define(copy, key, visitNamed(key, value, { path: at, known }));
       else define(copy, key, visit(value, { path: at, known: known && NESTED.has(key) }));
     }
-    return adapt(copy);
+    const adapted = adapt(copy);
+    return known && Reflect.get(node, 'nullable') === true && !(dialect === 'draft-07' && '$ref' in node) ? allowNull(adapted) : adapted;
   }
 
   /** An object whose keys are names, not keywords: a property may be called `format`. */
@@ -91,7 +92,7 @@ export function prepare(schema: JsonSchema, { dialect, formats }: { dialect: Dia
       case 'id': // draft-04's `$id`, and an error for ajv
         return !isObject(value);
       case 'nullable':
-        // OpenAPI's; ajv honours it beside `type` and throws elsewhere.
+        // OpenAPI's; ajv honours it beside `type` and throws elsewhere, where allowNull() says it in other words.
         return typeof value === 'boolean' && (value === false || !('type' in node));
       case 'format':
         return typeof value === 'string' && !formats.has(value);
@@ -120,6 +121,18 @@ export function prepare(schema: JsonSchema, { dialect, formats }: { dialect: Dia
     }
     return node;
   }
+}
+
+/** Lets a schema accept null too: each keyword that would refuse it becomes one of two alternatives. */
+function allowNull(node: Record<string, unknown>): Record<string, unknown> {
+  const values = node['enum'];
+  if (Array.isArray(values) && !values.includes(null)) node['enum'] = [...(values as unknown[]), null];
+  const refusing = ['$ref', 'allOf', 'anyOf', 'oneOf', 'const'].filter((keyword) => Object.hasOwn(node, keyword));
+  if (refusing.length === 0) return node;
+  const parts = refusing.map((keyword) => ({ anyOf: [{ [keyword]: node[keyword] }, { type: 'null' }] }));
+  for (const keyword of refusing) delete node[keyword];
+  node['allOf'] = parts;
+  return node;
 }
 
 /** What has to be known of the whole before its parts are copied. */

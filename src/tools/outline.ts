@@ -23,8 +23,11 @@ export function outline(items: readonly OutlineItem[], { more = '', quote = (nam
   const root: Namespace = { kind: 'namespace', members: new Map() };
   for (const item of items) place(root, item);
   const [named] = items.filter(({ form }) => form === 'name' || form === 'count');
-  const hint = named === undefined ? '' : `// ${hintFor(items, named)}\n`;
-  return `${hint}declare const tools: {\n${membersOf(root, { indent: 2, quote })}${more}};\n`;
+  const members = membersOf(root, { indent: 2, quote });
+  if (named === undefined) return `declare const tools: {\n${members}${more}};\n`;
+  const only = onlyComment(members);
+  if (only !== undefined) return `declare const tools: {}; // ${only}: ${hintFor(named)}\n`;
+  return `// ${hintFor(named)}\ndeclare const tools: {\n${members}${more}};\n`;
 }
 
 interface Namespace {
@@ -67,7 +70,9 @@ function membersOf(namespace: Namespace, { indent, quote }: { readonly indent: n
     if (isNamespace(is)) {
       const inner = membersOf(is, { indent: indent + 2, quote });
       // A namespace of which nothing is shown but how much it holds.
-      const only = /^ *\/\/ (.*)\n$/.exec(inner)?.[1];
+      const only = [...is.members.values()].every((each) => !isNamespace(each.is) && each.is.form === 'count')
+        ? onlyComment(inner)
+        : undefined;
       text += only === undefined ? `${margin}${segment}: {\n${inner}${margin}};\n` : `${margin}${segment}: {}; // ${only}\n`;
     } else if (is.form === 'name') names.push(segment);
     else if (is.form === 'count') counted++;
@@ -79,9 +84,14 @@ function membersOf(namespace: Namespace, { indent, quote }: { readonly indent: n
   return `${text}${list}${counted === 0 ? '' : `${margin}// ${counted}${isAll ? '' : ' more'} tool${counted === 1 ? '' : 's'}\n`}`;
 }
 
-function hintFor(items: readonly OutlineItem[], example: OutlineItem): string {
-  const path = example.segments.join('.');
-  const counted = items.filter(({ form }) => form === 'count').length;
-  const find = `searchTools("what to do") finds tools`;
-  return counted > 0 ? `${find}, describeTool(name) shows one in full` : `describeTool("${path}") shows how to call a tool, ${find}`;
+/** What a text of nothing but one comment says. */
+function onlyComment(text: string): string | undefined {
+  return /^ *\/\/ (.*)\n$/.exec(text)?.[1];
+}
+
+function hintFor({ form, segments }: OutlineItem): string {
+  const find = 'searchTools("what to do") finds them';
+  return form === 'count'
+    ? `${find}, describeTool(name) shows one`
+    : `describeTool("${segments.join('.')}") shows how to call one, ${find}`;
 }

@@ -52,6 +52,27 @@ export function compilePattern(source: string, allowance: Allowance): Pattern {
   };
 }
 
+/** A search in time proportional to the text. */
+export interface LinearPattern {
+  /** Instructions: a search takes at most so many steps per character. */
+  readonly size: number;
+  /** Where the first match begins, in UTF-16 units; `undefined` when there is none. */
+  find(text: string): number | undefined;
+}
+
+/** Compiles for searching, and never for V8: `undefined` for what RE2 has no words for. Throws `SyntaxError` for what is no pattern. */
+export function compileLinear(source: string, { ignoreCase = false }: { readonly ignoreCase?: boolean } = {}): LinearPattern | undefined {
+  const linear = compileForRe2(compileForV8(source), ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
+  if (linear === undefined) return undefined;
+  return {
+    size: linear.programSize(),
+    find: (text) => {
+      const matcher = linear.matcher(text);
+      return matcher.find() ? matcher.start() : undefined;
+    },
+  };
+}
+
 /** JSON Schema asks for the `u` dialect; many published patterns (`[\w-.]`, `\_`) only parse without it, and are taken as they are meant. */
 function compileForV8(source: string): RegExp {
   try {
@@ -65,9 +86,9 @@ function compileForV8(source: string): RegExp {
   }
 }
 
-function compileForRe2(regex: RegExp): RE2JS | undefined {
+function compileForRe2(regex: RegExp, flags = 0): RE2JS | undefined {
   try {
-    return RE2JS.compile(new Translation(regex.source, regex.unicode).run());
+    return RE2JS.compile(new Translation(regex.source, regex.unicode).run(), flags);
   } catch {
     // Untranslatable here, or too big for RE2 (it refuses counts above 1000 and programs of a size to be feared): V8 under a time limit.
     return undefined;

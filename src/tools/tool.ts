@@ -2,9 +2,11 @@
 // point nobody checks a tool again. Not here: how values are checked (schema.ts), how tools are collected (provider.ts).
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { FromSchema, JSONSchema } from 'json-schema-to-ts';
-import type { WithArtifacts } from '../artifacts/artifact.ts';
+import type { ToolResult } from '../artifacts/artifact.ts';
+import type { KeptArtifact } from '../artifacts/kept.ts';
 import { CodeModeError, shorten } from '../protocol/errors.ts';
 import { nearest } from '../protocol/nearest.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 import type { Binding, Run } from './binding.ts';
 import { copyJson, describe } from './json.ts';
 import { type JsonSchema, type Schema, type SchemaLike, toSchema } from './schema.ts';
@@ -33,10 +35,21 @@ export interface ToolContext {
     /** The same if this call is ever repeated for the same program; for exactly-once writes. */
     readonly idempotencyKey: string;
   };
+  /** The files of the run; absent unless `createCodeMode` has the option `workspace`. */
+  readonly workspace?: Workspace | undefined;
   /** Aborted by `timeoutMs`, by the program's end and by the caller's signal. A reply after that is ignored. */
   readonly signal: AbortSignal;
+  /** The artifacts of the run so far: a program passes the `id` of one as an argument, the tool gets the artifact itself. */
+  readonly artifacts: RunArtifacts;
   /** A line for the observer (event `log`). The program does not see it. */
   log(message: string, fields?: unknown): void;
+}
+
+/** The artifacts of a run, as its tools see them. */
+export interface RunArtifacts {
+  /** The artifact of that id, with its metadata and its bytes (`await file.read()`). Throws a `ToolError` that the program can act on. */
+  get(id: string): KeptArtifact;
+  list(): readonly KeptArtifact[];
 }
 
 /** One checked tool. Made by `defineTool`; frozen. */
@@ -81,8 +94,8 @@ export interface ToolDefinition<Input extends SchemaLike, Output extends SchemaL
   readonly annotations?: ToolAnnotations;
   /** Asked once per run, before the tool joins the catalog. Default: always available. */
   availableIf?(binding: Binding): boolean | Promise<boolean>;
-  /** Does the work. `input` fits `inputSchema`; who asks, and for whom, is in `context`. Files go beside the value: `withArtifacts()`. */
-  execute(input: InputOf<Input>, context: ToolContext): Returned | WithArtifacts<Returned> | Promise<Returned | WithArtifacts<Returned>>;
+  /** Does the work. `input` fits `inputSchema`; who asks, and for whom, is in `context`. Files go beside the value: `toolResult()`. */
+  execute(input: InputOf<Input>, context: ToolContext): Returned | ToolResult<Returned> | Promise<Returned | ToolResult<Returned>>;
   /** Called once, when the run that used the tool ends. */
   close?(): void | Promise<void>;
 }

@@ -26,7 +26,7 @@ export interface RenderOptions {
 export function renderType(schema: JsonSchema, options: RenderOptions = {}): string {
   const { anything = 'unknown', comments = false, indent = 0, depth = 12, values = 200, length = 100_000 } = options;
   const types = new Types({ comments });
-  const { node } = types.read(schema, '');
+  const { node } = types.read(schema);
   return types.printer({ anything, oneLine: !comments, words: MOST_WORDS, depth, values, length }).type(node, indent);
 }
 
@@ -48,9 +48,8 @@ export class Types {
     this.#comments = comments;
   }
 
-  /** `name` is what the type is called if it needs a name and has none of its own. */
-  read(schema: JsonSchema, name: string): ReadType {
-    const { type, comment } = new Reader(schema, this.#nodes, { comments: this.#comments }).place({ schemas: [schema], name });
+  read(schema: JsonSchema): ReadType {
+    const { type, comment } = new Reader(schema, this.#nodes, { comments: this.#comments }).place({ schemas: [schema], name: '' });
     return { node: type, comment };
   }
 
@@ -71,7 +70,8 @@ export class Types {
     for (const [node, { name, words }] of aliases) {
       if (told.has(name)) continue;
       told.add(name);
-      declarations += `type ${name} = ${printer.definition(node, words)};\n`;
+      const text = printer.definition(node, words);
+      declarations += `type ${name} =${text.startsWith('\n') ? '' : ' '}${text};\n`;
     }
     return { printer, declarations };
   }

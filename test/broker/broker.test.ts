@@ -5,10 +5,12 @@ import type { Delivery } from '../../src/broker/deliver.ts';
 import { Reporter } from '../../src/broker/report.ts';
 import type { CodeModeEvent } from '../../src/observe.ts';
 import { CodeModeError } from '../../src/protocol/errors.ts';
+import { resolveLimits } from '../../src/protocol/limits.ts';
 import { createRun } from '../../src/tools/binding.ts';
 import { createCatalog } from '../../src/tools/catalog.ts';
 import type { Tool, ToolContext } from '../../src/tools/tool.ts';
 import { failureOf, gate, resultOf, setup, turn } from '../helpers/broker.ts';
+import { shelfOf } from '../helpers/shelf.ts';
 import { schemaOf, toolOf } from '../helpers/tools.ts';
 
 const pickyTool = (parts: Partial<Tool> = {}): Tool =>
@@ -645,7 +647,8 @@ test('a call never rejects, even when the broker itself meets the impossible', a
   const broker = createBroker({
     catalog: createCatalog([{ namespace: [], tool }]),
     run: createRun(),
-    limits: { calls: 2, concurrentCalls: 1, resultBytes: 10 },
+    limits: { ...resolveLimits(), calls: 2, concurrentCalls: 1, resultBytes: 10 },
+    shelf: shelfOf(),
     executionId: 'e',
     programKey: 'p',
     signal: ending.signal,

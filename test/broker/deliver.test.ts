@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { artifact, withArtifacts } from '../../src/artifacts/artifact.ts';
+import { artifact, toolResult } from '../../src/artifacts/artifact.ts';
 import type { ShowError } from '../../src/broker/deliver.ts';
 import type { CodeModeEvent } from '../../src/observe.ts';
 import { CodeModeError } from '../../src/protocol/errors.ts';
@@ -151,20 +151,20 @@ describe('results', () => {
 
   test('artifacts go beside the value, and the schema is about the value', async () => {
     const picture = artifact({ data: 'x', mediaType: 'image/png' });
-    const { call } = setup([toolOf('x', { output, execute: async () => withArtifacts(3, [picture]) })]);
+    const { call } = setup([toolOf('x', { output, execute: async () => toolResult({ value: 3, artifacts: [picture] }) })]);
     const delivery = await call('x');
     expect(delivery).toMatchObject({ ok: true, value: 6 });
-    expect(delivery.ok && delivery.artifacts[0]).toBe(picture);
+    expect(delivery.ok && delivery.artifacts[0]).toMatchObject({ id: 'artifact-1', kind: 'stored', mediaType: 'image/png', bytes: 1 });
   });
 
   test('an artifact as the value itself is a mistake with a hint for the host', async () => {
     const { call, events } = setup([toolOf('x', { execute: () => artifact({ data: 'x', mediaType: 'text/plain' }) })]);
     expect(failureOf(await call('x')).code).toBe('output_invalid');
-    expect(errorOf(events)).toMatchObject({ message: expect.stringContaining('withArtifacts(value, [artifact])') });
+    expect(errorOf(events)).toMatchObject({ message: expect.stringContaining('toolResult({ value, artifacts: [artifact] })') });
   });
 
   test('a wrong member among the artifacts fails the tool', async () => {
-    const { call, events } = setup([toolOf('x', { execute: () => withArtifacts(1, ['picture' as never]) })]);
+    const { call, events } = setup([toolOf('x', { execute: () => toolResult({ value: 1, artifacts: ['picture' as never] }) })]);
     expect(failureOf(await call('x')).message).toBe('Tool `x` failed (CodeModeError).');
     expect(errorOf(events)).toMatchObject({ message: expect.stringContaining('`artifacts[0]`') });
   });

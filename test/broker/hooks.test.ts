@@ -1,6 +1,6 @@
 // The application's hand in every call: what it may do before and after it, that it fails closed, and that it is told.
 import { describe, expect, test } from 'vitest';
-import { artifact, withArtifacts } from '../../src/artifacts/artifact.ts';
+import { artifact, toolResult } from '../../src/artifacts/artifact.ts';
 import type { Hooks } from '../../src/broker/hooks.ts';
 import { createCodeMode, defineTool } from '../../src/index.ts';
 import { failureOf, resultOf, setup } from '../helpers/broker.ts';
@@ -147,7 +147,7 @@ describe('afterCall', () => {
       name: 'draw',
       description: 'Draws.',
       inputSchema: {},
-      execute: () => withArtifacts('drawn', [artifact({ data: 'x', mediaType: 'text/plain' })]),
+      execute: () => toolResult({ value: 'drawn', artifacts: [artifact({ data: 'x', mediaType: 'text/plain' })] }),
     });
     const delivery = await setup([draw], { hooks: { afterCall: () => ({ value: 'redacted' }) } }).call('draw');
     expect(delivery).toMatchObject({ ok: true, value: 'redacted', artifacts: [{ mediaType: 'text/plain' }] });

@@ -140,7 +140,7 @@ test.each<[string, string[], RegExp]>([
     ['run', '-', '--tools', 'tools.mjs', '--limits', 'calls=1'],
     /unknown option '--limits'[\s\S]*Did you mean --limit\?/,
   ],
-  ['no tools', ['run', '-'], /required option '--tools <module>'/],
+  ['no tools', ['run', '-'], /There are no tools: say --tools MODULE, --mcp CONFIG\.json, or both\./],
   ['no program', ['run', '--tools', 'tools.mjs'], /missing required argument 'file'/],
   ['a missing program', ['run', 'nowhere.ts', '--tools', 'tools.mjs'], /The program nowhere\.ts cannot be read: there is no such file\./],
   ['a missing module', ['run', '-', '--tools', 'nowhere.mjs'], /There is no tools module nowhere\.mjs/],

@@ -100,7 +100,7 @@ const WORLD = [
 ];
 
 /** What code mode adds. */
-const OURS = ['ALL_TOOLS', 'codemode', 'load', 'store', 'text', 'tools'];
+const OURS = ['ALL_TOOLS', 'artifacts', 'codemode', 'createArtifact', 'load', 'readArtifact', 'saveArtifact', 'store', 'text', 'tools'];
 
 /** In the global scope, but no property of the global object: code that calls whatever it finds there must not end the program. */
 const LEXICAL = ['exit'];

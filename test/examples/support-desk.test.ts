@@ -6,15 +6,36 @@ import { afterEach, expect, test } from 'vitest';
 import { openDesk } from '../../examples/support-desk/database.mjs';
 import { seedData } from '../../examples/support-desk/seed.mjs';
 import deskTools from '../../examples/support-desk/tools.mjs';
-import { createCodeMode, type Tool, type ToolContext } from '../../src/index.ts';
+import { mcpServers } from '../../src/adapters/mcp/mcp.ts';
+import { createCodeMode, type RunArtifacts, type Tool, type ToolContext } from '../../src/index.ts';
 
 const PROGRAM = readFileSync(new URL('../../examples/support-desk/late-parcels.ts', import.meta.url), 'utf8');
+const SERVERS: unknown = JSON.parse(readFileSync(new URL('../../examples/support-desk/mcp.json', import.meta.url), 'utf8'));
 const tools = deskTools as readonly Tool[];
 
 const closers: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
+
+/** The desk looks at no artifacts. */
+const NONE: RunArtifacts = {
+  list: () => [],
+  get: () => {
+    throw new Error('There are none.');
+  },
+};
+
+/** The desk's tools and its two MCP servers, whose memory is empty. */
+function withServers() {
+  const folder = mkdtempSync(join(tmpdir(), 'support-desk-memory-'));
+  const servers = mcpServers(SERVERS, { environment: { SUPPORT_DESK_MEMORY: join(folder, 'memory.jsonl') } });
+  closers.push(
+    () => rmSync(folder, { recursive: true }),
+    () => servers.disconnect(),
+  );
+  return [deskTools, servers];
+}
 
 /** A run of the desk, without code mode around it: calls one tool after the other. */
 function desk(actorId?: string) {
@@ -33,7 +54,7 @@ function desk(actorId?: string) {
     const tool = tools.find((candidate) => candidate.name === name);
     if (tool === undefined) throw new Error(`The desk has no tool ${name}.`);
     const call = { id: `call-${calls}`, path: name, idempotencyKey };
-    const answer = await tool.execute(input, { run, state: {}, call, signal: new AbortController().signal, log() {} });
+    const answer = await tool.execute(input, { run, state: {}, call, signal: new AbortController().signal, artifacts: NONE, log() {} });
     if (tool.output !== undefined) expect(await tool.output.parse(answer)).toMatchObject({ ok: true });
     return answer as Record<string, unknown>;
   };
@@ -127,7 +148,7 @@ test('unknown customers and orders are named', async () => {
 });
 
 test('the program completes over more than twenty calls with one refund and one small value', async () => {
-  const codeMode = createCodeMode({ tools: deskTools, isolation: 'inline' });
+  const codeMode = createCodeMode({ tools: withServers(), isolation: 'inline' });
   closers.push(() => codeMode.close());
   const result = await codeMode.run(PROGRAM, { invocation: { actorId: 'agent-7' } });
   expect(result.error).toBeUndefined();
@@ -137,16 +158,17 @@ test('the program completes over more than twenty calls with one refund and one 
     lateParcels: 5,
     averageDaysLate: 5,
     settled: '€3.79 to Jonas Yilmaz for order 50267 (Moka pot), by agent-7',
+    remembered: ['Jonas Yilmaz'],
     stillOwed: ['Gustav Fischer: €48.90, 6 days late', 'Benedikt Ivanova: €1.49, 3 days late'],
   });
   expect(result.calls.length).toBeGreaterThan(20);
   expect(result.calls.every((call) => call.status === 'ok')).toBe(true);
   expect(result.calls.filter((call) => call.name === 'issue_refund')).toHaveLength(1);
-  expect(result.output).toContain('5 parcels came three or more days late, 3 of them without a refund.');
+  expect(result.output).toContain('5 parcels came 3 or more days late, 3 of them without a refund.');
 });
 
 test('without an agent the program fails at its refund and says why', async () => {
-  const codeMode = createCodeMode({ tools: deskTools, isolation: 'inline' });
+  const codeMode = createCodeMode({ tools: withServers(), isolation: 'inline' });
   closers.push(() => codeMode.close());
   const result = await codeMode.run(PROGRAM);
   expect(result.status).toBe('error');

@@ -3,10 +3,12 @@ import { type Broker, type BrokerOptions, createBroker } from '../../src/broker/
 import type { Delivery } from '../../src/broker/deliver.ts';
 import { Reporter } from '../../src/broker/report.ts';
 import type { CodeModeEvent, Observer } from '../../src/observe.ts';
+import { resolveLimits } from '../../src/protocol/limits.ts';
 import { createRun } from '../../src/tools/binding.ts';
 import { createCatalog } from '../../src/tools/catalog.ts';
 import { collectStatic } from '../../src/tools/provider.ts';
 import type { Tool } from '../../src/tools/tool.ts';
+import { shelfOf } from './shelf.ts';
 
 export interface Setup {
   readonly broker: Broker;
@@ -31,7 +33,8 @@ export function setup(tools: readonly Tool[], { limits, observer, ...overrides }
   const broker = createBroker({
     catalog,
     run: createRun({ id: 'run-1', invocation: { actorId: 'user-1' } }),
-    limits: { calls: 1000, concurrentCalls: 32, resultBytes: 1000, ...limits },
+    limits: { ...resolveLimits(), calls: 1000, concurrentCalls: 32, resultBytes: 1000, ...limits },
+    shelf: shelfOf(),
     reporter: new Reporter({ observers: [observer ?? { on: (event) => event.type !== 'call-queued' && events.push(event) }] }),
     executionId: 'execution-1',
     programKey: 'program-1',

@@ -76,7 +76,10 @@ const keysOf = (): string =>
   JSON.stringify([globalThis, JSON, Math, Reflect, ...PROTOTYPES].map((object) => Reflect.ownKeys(object).map(String)));
 const cleanHost = keysOf();
 
-function makeTools({ requires = [], assert }: HostileCase, seen: Seen): Callgate.Tool[] {
+/** What reached the tools for the case that is tried now. */
+let seen: Seen = { calls: new Map(), ended: false, afterEnd: 0 };
+
+function makeTools({ requires = [], assert }: HostileCase): Callgate.Tool[] {
   const tool = <const S extends Callgate.JsonSchema>(
     name: string,
     inputSchema: S,
@@ -138,16 +141,29 @@ function makeTools({ requires = [], assert }: HostileCase, seen: Seen): Callgate
   return tools;
 }
 
-async function attack(hostile: HostileCase, isLast: boolean): Promise<string[]> {
-  const { assert } = hostile;
-  const problems: string[] = [];
-  const seen: Seen = { calls: new Map(), ended: false, afterEnd: 0 };
+/** One application meets case after case, as long as they need the same tools: what one leaves behind in a worker meets the next. */
+let application: { readonly codeMode: Callgate.CodeMode; readonly tools: string } | undefined;
+
+async function openFor(hostile: HostileCase): Promise<Callgate.CodeMode> {
+  const { requires = [], assert } = hostile;
+  const tools = JSON.stringify([requires.includes('schemas'), assert.extraTools ?? []]);
+  if (application?.tools === tools) return application.codeMode;
+  await application?.codeMode.close();
   const codeMode = createCodeMode({
-    tools: makeTools(hostile, seen),
+    tools: makeTools(hostile),
     limits: LIMITS,
     engine: engine === 'v8' ? v8({ node }) : 'quickjs',
     isolation: isolation as 'thread' | 'process',
   });
+  application = { codeMode, tools };
+  return codeMode;
+}
+
+async function attack(hostile: HostileCase): Promise<string[]> {
+  const { assert } = hostile;
+  const problems: string[] = [];
+  seen = { calls: new Map(), ended: false, afterEnd: 0 };
+  const codeMode = await openFor(hostile);
   await codeMode.run('return 1');
 
   let blocked = 0;
@@ -227,8 +243,6 @@ async function attack(hostile: HostileCase, isLast: boolean): Promise<string[]> 
   if (seen.afterEnd > 0) problems.push(`${seen.afterEnd} calls came after its end`);
   if (keysOf() !== cleanHost) problems.push("changed the host's prototypes");
   if (unhandled.length > 0) problems.push(`unhandled: ${unhandled.splice(0)}`);
-  // The last one is left open: the process must be able to end all the same.
-  if (!isLast) await codeMode.close();
   return problems;
 }
 
@@ -256,12 +270,12 @@ const cases = text
   .split('\n')
   .filter(Boolean)
   .map((line) => JSON.parse(line) as HostileCase);
-for (const [index, hostile] of cases.entries()) {
+for (const hostile of cases) {
   const began = performance.now();
   let problems: string[] = [];
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     try {
-      problems = await attack(hostile, index === cases.length - 1);
+      problems = await attack(hostile);
     } catch (error) {
       problems = [`the host failed: ${error instanceof Error ? error.stack : String(error)}`];
     }
@@ -269,4 +283,5 @@ for (const [index, hostile] of cases.entries()) {
   }
   process.stdout.write(`${JSON.stringify({ id: hostile.id, problems, ms: Math.round(performance.now() - began) })}\n`);
 }
+// The application is left open: the process must be able to end all the same.
 process.stdout.write('{"id":"end"}\n');

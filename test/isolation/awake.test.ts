@@ -26,3 +26,31 @@ test('a loop stays awake only after quick answers, only while one program is alo
   awake.said();
   expect(looking()).toBe(false);
 });
+
+test('looks in vain are put off, twice as long each time, until one was not', async () => {
+  const alone = createAlone();
+  tellAlone(alone, 1);
+  const awake = stayAwake(alone);
+  /** Words with quick answers until one of them is looked after; how many that took. */
+  const untilLook = (): number => {
+    for (let words = 1; ; words++) {
+      awake.said();
+      if (looking()) return words;
+      awake.heard();
+    }
+  };
+  expect(untilLook()).toBe(2);
+  for (const passed of [2, 4, 8]) {
+    // Nothing comes while it looks; what comes is late.
+    await settle();
+    awake.heard();
+    expect(untilLook()).toBe(passed + 1);
+  }
+  // An answer while it looks.
+  awake.heard();
+  await settle();
+  expect(untilLook()).toBe(1);
+  await settle();
+  awake.heard();
+  expect(untilLook()).toBe(3);
+});

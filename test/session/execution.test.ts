@@ -9,6 +9,7 @@ import { createRun } from '../../src/tools/binding.ts';
 import { createCatalog } from '../../src/tools/catalog.ts';
 import { collectStatic } from '../../src/tools/provider.ts';
 import { gate } from '../helpers/broker.ts';
+import { shelfOf } from '../helpers/shelf.ts';
 import { rest, type ScriptedWorker, scripted } from '../helpers/worker.ts';
 
 const unhandled: unknown[] = [];
@@ -51,6 +52,7 @@ async function play(limits: LimitOverrides = {}, more: readonly Tool[] = []): Pr
     guest: { id: catalog.id, manifest: catalog.manifest },
     run: createRun({ id: 'run-1' }),
     limits: resolveLimits(limits),
+    shelf: shelfOf(),
     scheduler,
     functions: new Map(),
     reporter: new Reporter({ observers: [{ on: (event) => events.push(event) }] }),

@@ -354,3 +354,119 @@ describe('closing', () => {
     expect(closed).toBe(1);
   });
 });
+
+describe('a signal', () => {
+  test('of exec ends its program, also after the call has returned', async () => {
+    await using session = await open();
+    const controller = new AbortController();
+    const seen = await session.exec('console.log("here"); await tools.slow({ ms: 60_000 });', { observeMs: 0, signal: controller.signal });
+    expect(seen.status).toBe('still_working');
+    controller.abort();
+    expect(await session.wait()).toMatchObject({ status: 'terminated' });
+  });
+
+  test('of exec that was aborted before keeps the program from starting', async () => {
+    await using session = await open();
+    expect(await codeOf(session.exec('return 1', { signal: AbortSignal.abort() }))).toBe('aborted');
+    expect(await session.exec('return 2', { signal: new AbortController().signal })).toMatchObject({ program: 1, value: 2 });
+  });
+
+  test('of exec that aborts while it waits for its turn keeps the program from starting', async () => {
+    await using session = await open();
+    const controller = new AbortController();
+    const first = session.exec('await sleep(30); return 1');
+    const second = session.exec('return 2', { signal: controller.signal });
+    controller.abort();
+    expect(await first).toMatchObject({ value: 1 });
+    expect(await codeOf(second)).toBe('aborted');
+  });
+
+  test('that is none is refused', async () => {
+    await using session = await open();
+    expect(await codeOf(session.exec('return 1', { signal: {} as AbortSignal }))).toBe('option_invalid');
+    expect(await codeOf(session.callTool('echo', {}, { signal: {} as AbortSignal }))).toBe('option_invalid');
+  });
+
+  test('of a call of the conversation ends the call, aborts the tool, and leaves other calls alone', async () => {
+    await using session = await open();
+    const controller = new AbortController();
+    calls.length = 0;
+    const other = session.callTool('slow', { ms: 300 }, { signal: new AbortController().signal });
+    const call = session.callTool('slow', { ms: 60_000 }, { signal: controller.signal });
+    setTimeout(() => controller.abort(new Error('enough')), 20);
+    expect(await codeOf(call)).toBe('aborted');
+    expect(calls).toEqual(['aborted']);
+    expect(await other).toBe('waited');
+  });
+
+  test('of a call is not the only thing that ends it: closing the session does, too', async () => {
+    let hasBegun = (): void => undefined;
+    const begun = new Promise<void>((resolve) => {
+      hasBegun = resolve;
+    });
+    const held = defineTool({
+      name: 'held',
+      description: 'Ends with its signal.',
+      execute: (_, { signal }) =>
+        new Promise<string>((_resolve, reject) => {
+          hasBegun();
+          signal.addEventListener('abort', () => {
+            calls.push('aborted');
+            reject(signal.reason);
+          });
+        }),
+    });
+    await using own = createCodeMode({ tools: held, isolation: 'inline' });
+    const session = await own.openSession();
+    calls.length = 0;
+    const call = codeOf(session.callTool('held', {}, { signal: new AbortController().signal }));
+    await begun;
+    await session.close();
+    expect(await call).toBe('aborted');
+    expect(calls).toEqual(['aborted']);
+  });
+
+  test('of a wait by its control ends the program', async () => {
+    await using session = await open();
+    const controller = new AbortController();
+    await session.exec('await tools.slow({ ms: 60_000 });', { observeMs: 0 });
+    const wait = session.controlTools().find(({ name }) => name === 'wait');
+    const watching = wait?.execute({}, { signal: controller.signal });
+    setTimeout(() => controller.abort(), 20);
+    expect(await watching).toMatchObject({ status: 'terminated' });
+  });
+});
+
+describe('calls of the conversation, for a model', () => {
+  test('are told as programs are: value, or error', async () => {
+    await using session = await open();
+    expect(await session.observeTool('echo', { a: [1] })).toMatchObject({
+      status: 'completed',
+      program: 0,
+      value: { a: [1] },
+    });
+    expect(await session.observeTool('slow', {})).toMatchObject({
+      status: 'error',
+      error: { code: 'input_invalid', message: expect.stringContaining('`ms`') },
+    });
+    expect(await codeOf(session.observeTool('ekko'))).toBe('tool_unknown');
+  });
+
+  test('are bounded', async () => {
+    await using session = await open();
+    const seen = await session.observeTool('echo', { text: 'x'.repeat(10_000) }, { maxOutputTokens: 100 });
+    expect(JSON.stringify(seen.value).length).toBeLessThan(1_000);
+    expect(seen.shortened).toContain('Left out');
+  });
+
+  test('the tools are listed with who has them', async () => {
+    await using session = await open({ except: ['echo'] });
+    expect(session.tools.map(({ path, caller }) => `${path} ${caller}`)).toEqual([
+      'echo conversation',
+      'slow program',
+      'stubborn program',
+      'nested program',
+    ]);
+    expect(session.tools[1]).toMatchObject({ signature: 'tools.slow(input: { ms: number }): Promise<unknown>', resultType: 'unknown' });
+  });
+});

@@ -81,6 +81,18 @@ describe('what real servers send', () => {
     expect(check({ type: 'string', nullable: true }, 1)).toBe('`$` should be a string or null (is 1)');
     expect(check({ properties: { a: { nullable: true } } }, { a: null })).toBe('valid');
     expect(check({ type: ['string', 'null'], nullable: false }, null)).toBe('valid');
+    for (const schema of [
+      { type: 'string', enum: ['a'], nullable: true },
+      { oneOf: [{ type: 'string' }, { type: 'number' }], nullable: true },
+      { oneOf: [{ type: 'string', nullable: true }], nullable: true },
+      { allOf: [{ $ref: '#/$defs/a' }], nullable: true, $defs: { a: { type: 'string' } } },
+      { $ref: '#/$defs/a', nullable: true, $defs: { a: { type: 'string' } } },
+      { const: 'a', nullable: true },
+    ]) {
+      expect(check(schema, null)).toBe('valid');
+      expect(check(schema, 'a')).toBe('valid');
+      expect(check(schema, true)).not.toBe('valid');
+    }
   });
 
   test('roots need not be objects: unions, scalars, `{}` and booleans are schemas too', () => {

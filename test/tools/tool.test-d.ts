@@ -3,7 +3,7 @@ import { type } from 'arktype';
 import * as v from 'valibot';
 import { expectTypeOf } from 'vitest';
 import { z } from 'zod';
-import { artifact, withArtifacts } from '../../src/artifacts/artifact.ts';
+import { artifact, toolResult } from '../../src/artifacts/artifact.ts';
 import { defineTool, type Tool } from '../../src/tools/tool.ts';
 
 const about = { name: 'x', description: 'Does x.' };
@@ -127,8 +127,12 @@ defineTool({ ...about, inputSchema: 'string', execute: () => 1 });
 
 // Artifacts go beside the value, which is still checked.
 const files = [artifact({ mediaType: 'text/plain', data: 'a' })];
-defineTool({ ...about, outputSchema, execute: () => withArtifacts({ id: 'a' }, files) });
-defineTool({ ...about, outputSchema, execute: async (_, { state }) => (state['file'] ? withArtifacts(customer, files) : customer) });
-defineTool({ ...about, execute: async () => withArtifacts(1, files) });
+defineTool({ ...about, outputSchema, execute: () => toolResult({ value: { id: 'a' }, artifacts: files }) });
+defineTool({
+  ...about,
+  outputSchema,
+  execute: async (_, { state }) => (state['file'] ? toolResult({ value: customer, artifacts: files }) : customer),
+});
+defineTool({ ...about, execute: async () => toolResult({ value: 1, artifacts: files }) });
 // @ts-expect-error A number is no string.
-defineTool({ ...about, outputSchema, execute: async () => withArtifacts({ id: 1 }, files) });
+defineTool({ ...about, outputSchema, execute: async () => toolResult({ value: { id: 1 }, artifacts: files }) });

@@ -44,13 +44,11 @@ function cut(text: string, length: number): string {
   return `${(word !== undefined && word.length > length / 2 ? word : room).trimEnd()}…`;
 }
 
-/** A doc comment as lines; none for an empty text. */
+/** A doc comment; none for an empty text. Further lines stand under the first without stars, which would cost a reader's tokens on every line. */
 export function docComment(text: string, indent: number): string {
   if (text === '') return '';
   const margin = ' '.repeat(indent);
-  const lines = text.split('\n');
-  if (lines.length === 1) return `${margin}/** ${text} */\n`;
-  return `${margin}/**\n${lines.map((line) => `${margin} * ${line}`.trimEnd()).join('\n')}\n${margin} */\n`;
+  return `${margin}/** ${text.replace(/\n(?=.)/g, `\n${margin} `)} */\n`;
 }
 
 /** One line for a comment, the words shortened to `length`; empty when there is nothing to say. */

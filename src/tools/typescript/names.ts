@@ -1,4 +1,5 @@
 // Which types are named and declared once: those that contain themselves, and those that are long and stand in several places. Not here: text (print.ts).
+import { GLOBAL_NAMES } from './global-names.ts';
 import type { TypeNode, TypeNodes } from './node.ts';
 import type { Alias } from './print.ts';
 
@@ -35,7 +36,7 @@ export function nameTypes(roots: readonly TypeNode[], nodes: TypeNodes, { worth,
   for (const node of sorted) {
     const times = uses.get(node) ?? 0;
     const length = lengths.get(node) ?? 0;
-    if (node.kind === 'knot' || (isNameable(node) && times > 1 && (times - 1) * length - times * 12 - 20 > worth)) named.add(node);
+    if (node.kind === 'knot' || (isNameable(node, length) && times > 1 && (times - 1) * length - times * 12 - 20 > worth)) named.add(node);
     if (node.kind === 'knot') continue;
     for (const child of childrenOf(node, nodes)) use(child, named.has(node) ? 1 : times);
   }
@@ -46,7 +47,7 @@ export function nameTypes(roots: readonly TypeNode[], nodes: TypeNodes, { worth,
     const target = node.kind === 'knot' ? nodes.behind(node) : node;
     const known = aliases.get(target) ?? aliases.get(node);
     const alias = known ?? {
-      name: freshName([...nodes.namesOf(node), ...nodes.namesOf(target)], { taken, suffix }),
+      name: freshName([...nodes.namesOf(node), ...nodes.namesOf(target), membersName(target)], { taken, suffix }),
       words: words.get(node) ?? words.get(target) ?? '',
       isRecursive: node.kind === 'knot',
     };
@@ -76,8 +77,18 @@ function childrenOf(node: TypeNode, nodes: TypeNodes): readonly TypeNode[] {
   }
 }
 
-function isNameable({ kind }: TypeNode): boolean {
-  return kind === 'object' || kind === 'union' || kind === 'intersection' || kind === 'tuple';
+/** A name for what is read as quickly as a name is in nobody's way only when it is not there. */
+function isNameable(node: TypeNode, length: number): boolean {
+  switch (node.kind) {
+    case 'object':
+      return node.members.length > 0 || length > 60;
+    case 'union':
+    case 'intersection':
+    case 'tuple':
+      return length >= 40;
+    default:
+      return false;
+  }
 }
 
 /** About how long the texts are, each with its parts in it. Parts come first. */
@@ -123,31 +134,31 @@ function lengthsOf(sorted: readonly TypeNode[]): Map<TypeNode, number> {
   return lengths;
 }
 
+/** `OwnerRepo` for an object that nobody named. */
+function membersName(node: TypeNode): string {
+  if (node.kind !== 'object') return '';
+  const names = node.members.map(({ name }) => name);
+  return names.slice(0, 3).join(' ') + (names.length > 3 ? ' more' : '');
+}
+
 function freshName(proposed: readonly string[], { taken, suffix }: { readonly taken: Set<string>; readonly suffix: string }): string {
   const names = proposed.map(pascalCase).filter((name) => name !== '');
-  const free = names.find((name) => !taken.has(name) && !GLOBALS.has(name));
+  const free = names.find((name) => !taken.has(name) && !GLOBAL_NAMES.has(name));
   const name = free ?? numbered(names[0] ?? 'Shape', taken);
   taken.add(name);
   return name + suffix;
 }
 
 function numbered(name: string, taken: ReadonlySet<string>): string {
-  for (let number = GLOBALS.has(name) ? 1 : 2; ; number++) if (!taken.has(`${name}${number}`)) return `${name}${number}`;
+  for (let number = GLOBAL_NAMES.has(name) ? 1 : 2; ; number++) if (!taken.has(`${name}${number}`)) return `${name}${number}`;
 }
 
 /** `pull_request.input` as the name of a type: PullRequestInput. */
 function pascalCase(text: string): string {
-  const words = text.slice(0, 80).match(/[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])/g) ?? [];
+  const words = text.slice(0, 100).match(/[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])/g) ?? [];
   const name = words
-    .slice(0, 5)
+    .slice(0, 6)
     .map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`)
     .join('');
   return /^[0-9]/.test(name) ? `T${name}` : name;
 }
-
-/** Types that are there already, in the language or where the text may be read beside it; of those with one word, which names are made of. */
-const GLOBALS: ReadonlySet<string> = new Set(
-  'Array Atomics Awaited Boolean Date Disposable Error Exclude Extract Function Generator Infinity Int Intl Iterable Iterator Json Map Math Number Object Omit Parameters Partial Pick Promise Proxy Readonly Record Reflect Required Set String Symbol Uint Uppercase Lowercase Capitalize Uncapitalize'.split(
-    ' ',
-  ),
-);

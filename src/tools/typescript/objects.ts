@@ -22,9 +22,12 @@ export function objectOf(
     members.push({ name, optional: !required.has(name), type, comment });
   }
   const remarks: string[] = [];
-  const indexes = indexesOf(layers, { members, reader, remarks });
+  const indexes = indexesOf(layers, { members, reader, remarks, isPart: isPart || layers.length > 1 });
   if (members.length === 0 && indexes.length === 0) {
-    if (layers.some(isClosed)) return { node: nodes.object([], [indexOf('string', nodes.never)]), remarks };
+    const isEmpty = layers.some(
+      (layer) => layer['additionalProperties'] === false || (layer['unevaluatedProperties'] === false && !isPart),
+    );
+    if (isEmpty) return { node: nodes.object([], [indexOf('string', nodes.never)]), remarks };
     return { node: isPart ? nodes.unknown : nodes.object([], [indexOf('string', nodes.unknown)]), remarks };
   }
   return { node: nodes.object(members, indexes), remarks };
@@ -48,21 +51,23 @@ function schemasOf(layer: SchemaObject, name: string): unknown[] {
 }
 
 function isClosed(layer: SchemaObject): boolean {
-  return (
-    layer['additionalProperties'] === false || (layer['unevaluatedProperties'] === false && layer['additionalProperties'] === undefined)
-  );
+  return layer['additionalProperties'] === false;
 }
 
 interface Context {
   readonly members: readonly Member[];
   readonly reader: SlotReader;
   readonly remarks: string[];
+  /** What is evaluated elsewhere is not known here. */
+  readonly isPart: boolean;
 }
 
-function indexesOf(layers: readonly SchemaObject[], { members, reader, remarks }: Context): IndexMember[] {
+function indexesOf(layers: readonly SchemaObject[], { members, reader, remarks, isPart }: Context): IndexMember[] {
   const { nodes } = reader;
   const patterns = layers.flatMap((layer) => (isObject(layer['patternProperties']) ? Object.entries(layer['patternProperties']) : []));
-  const others = layers.flatMap((layer) => [layer['additionalProperties'], layer['unevaluatedProperties']]).filter(isObject);
+  const others = layers
+    .flatMap((layer) => [layer['additionalProperties'], isPart ? true : layer['unevaluatedProperties']])
+    .filter(isObject);
   const isOpen = layers.some((layer) => layer['additionalProperties'] === true) && !layers.some(isClosed);
   const keys = keysOf(layers, remarks);
   if (patterns.length === 0) {

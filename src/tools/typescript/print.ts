@@ -66,6 +66,7 @@ export class Printer {
     const { text } = this.#form(target, { indent: 0, depth: this.#options.depth });
     const comment = this.#words(words);
     if (comment === '') return text;
+    if (text.startsWith('\n')) return `// ${comment}${text}`;
     return text.startsWith('{\n') ? `{ // ${comment}${text.slice(1)}` : `// ${comment}\n  ${text}`;
   }
 
@@ -139,11 +140,27 @@ export class Printer {
   }
 
   #union(parts: readonly TypeNode[], where: Where): Printed {
-    const { values } = this.#options;
+    const { values, oneLine, words } = this.#options;
+    const isTold = (part: TypeNode): boolean => part.kind === 'described' && this.#options.aliases.get(part.of)?.words !== part.words;
+    if (!oneLine && words > 0 && parts.some(isTold)) return this.#alternatives(parts, where);
     const literals = parts.filter((part) => part.kind === 'literal');
     const hidden = new Set(literals.slice(values));
     const texts = parts.map((part) => (part.kind === 'literal' && hidden.has(part) ? part.of : this.#print(part, where).text));
     return { text: [...new Set(texts)].join(' | '), binds: 'as union' };
+  }
+
+  /** Alternatives of which something is said: a line for each, with its words above where they do not stand behind a brace. */
+  #alternatives(parts: readonly TypeNode[], where: Where): Printed {
+    const margin = ' '.repeat(where.indent + 2);
+    let text = '';
+    for (const part of parts) {
+      const isDescribed = part.kind === 'described';
+      const { text: type } = this.#print(isDescribed ? part.of : part, { ...where, indent: where.indent + 2 });
+      const told = isDescribed && this.#options.aliases.get(part.of)?.words !== part.words ? this.#words(part.words) : '';
+      if (told !== '' && type.startsWith('{\n')) text += `\n${margin}| { // ${told}${type.slice(1)}`;
+      else text += `${told === '' ? '' : `\n${margin}// ${told}`}\n${margin}| ${type}`;
+    }
+    return { text, binds: 'as union' };
   }
 
   #object({ members, indexes }: TypeNode & { readonly kind: 'object' }, where: Where): string {
@@ -181,8 +198,20 @@ export class Printer {
       const alias = this.#options.aliases.get(bare);
       if (alias?.words !== type.words) words = type.words;
     }
+    if (bare.kind === 'union' && words === '') {
+      // What is said of one alternative only is said of the whole.
+      const told = bare.parts.filter((part) => part.kind === 'described');
+      const [only] = told;
+      if (only !== undefined && told.length === 1) {
+        words = only.words;
+        bare = this.#nodes.union(bare.parts.map((part) => (part === only ? only.of : part)));
+      }
+    }
     const { text } = this.#print(bare, where);
-    return { text: `${memberName(name)}${optional ? '?' : ''}: ${text}`, comment: this.#comment({ ...comment, words }) };
+    return {
+      text: `${memberName(name)}${optional ? '?' : ''}:${text.startsWith('\n') ? '' : ' '}${text}`,
+      comment: this.#comment({ ...comment, words }),
+    };
   }
 
   #index({ key, mapped, type, meant, comment }: IndexMember, where: Where): Line {
@@ -219,6 +248,7 @@ function withComment({ text, comment }: Line, margin: string): string {
   if (comment === '') return `${margin}${text};`;
   const first = text.indexOf('\n');
   if (first < 0) return `${margin}${text}; // ${comment}`;
+  if (text.slice(0, first).endsWith(':')) return `${margin}${text.slice(0, first)} // ${comment}${text.slice(first)};`;
   if (text.slice(0, first).endsWith('{') && !text.slice(0, first).includes('//'))
     return `${margin}${text.slice(0, first)} // ${comment}${text.slice(first)};`;
   return `${margin}// ${comment}\n${margin}${text};`;
