@@ -84,6 +84,36 @@ test('the installed command says its version', async () => {
   expect(stdout.trim()).toBe(version);
 });
 
+test('engines and channels of others are made with the installed package, and tested with it', async () => {
+  await writeFile(
+    join(project, 'extend.mjs'),
+    `import { createCodeMode } from 'callgate';
+     import { channelCases, linkedChannels, scriptedWorkers } from 'callgate/testing';
+     import { GUEST_RUNTIME, serveWorker } from 'callgate/worker';
+     const open = () => { const [near, far] = linkedChannels(); far.onMessage = (text, image) => far.send(text, image); return { near }; };
+     for (const { run } of channelCases({ open })) await run();
+     const codeMode = createCodeMode({ tools: [], isolation: scriptedWorkers(['done P 42']) });
+     const { value } = await codeMode.run('return 0;');
+     await codeMode.close();
+     console.log(JSON.stringify([value, typeof serveWorker, typeof GUEST_RUNTIME]));`,
+  );
+  const { stdout } = await execute(process.execPath, ['extend.mjs'], { cwd: project });
+  expect(JSON.parse(stdout)).toEqual([42, 'function', 'string']);
+});
+
+test('an installed package finds all that it needs in the sandbox, through links too', async () => {
+  await writeFile(
+    join(project, 'sandboxed.mjs'),
+    `import { createCodeMode } from 'callgate';
+     const codeMode = createCodeMode({ tools: [], sandbox: 'auto', workers: 1 });
+     const { value, error, isolation } = await codeMode.run('return 6 * 7;');
+     await codeMode.close();
+     console.log(JSON.stringify({ value, error, kind: isolation?.kind }));`,
+  );
+  const { stdout } = await execute(process.execPath, ['sandboxed.mjs'], { cwd: project });
+  expect(JSON.parse(stdout)).toEqual({ value: 42, kind: 'process' });
+});
+
 test('nothing but the listed names can be imported', async () => {
   await writeFile(join(project, 'door.mjs'), "import 'callgate/dist/broker/broker.js';");
   await expect(execute(process.execPath, ['door.mjs'], { cwd: project })).rejects.toThrow('ERR_PACKAGE_PATH_NOT_EXPORTED');

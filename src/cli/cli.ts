@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { CodeModeError, type ErrorCode } from '../index.ts';
 import type { ConversationOptions } from './conversation.ts';
+import { type DoctorOptions, doctor } from './doctor.ts';
 import { printable } from './printable.ts';
 import { type RunOptions, run } from './run.ts';
 import type { ServeOptions } from './serve.ts';
@@ -41,6 +42,7 @@ const USAGE_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'name_collision',
   'catalog_failed',
   'engine_unavailable',
+  'sandbox_unavailable',
 ]);
 
 function callgate(terminal: Terminal, done: (isOk: boolean) => void): Command {
@@ -73,6 +75,7 @@ function callgate(terminal: Terminal, done: (isOk: boolean) => void): Command {
       ]),
     )
     .option('--node <path>', 'the Node binary, 24 or later, that runs the engine v8')
+    .addOption(sandboxOption())
     .option('--quiet', 'do not show calls while they happen')
     .option('--trace <file>', 'write every event as a line of JSON; the file must not exist')
     .option('--no-payloads', 'leave program text, inputs, outputs and values out of the trace')
@@ -85,6 +88,16 @@ function callgate(terminal: Terminal, done: (isOk: boolean) => void): Command {
     .option('--interface <name>', "where the request came from: the invocation's interface", 'cli')
     .addHelpText('after', RUN_HELP)
     .action(async (file: string, options: RunOptions) => done(await run(file, options, terminal)));
+  command
+    .command('doctor')
+    .description('say what can run programs on this machine, what holds them, and how to get what is missing')
+    .addOption(new Option('--engine <name>', 'the engine that programs are to run on').choices(['quickjs', 'v8']).default('quickjs'))
+    .addOption(new Option('--isolation <kind>', 'where they are to run').choices(['thread', 'process', 'inline']))
+    .addOption(sandboxOption())
+    .option('--node <path>', 'the Node binary, 24 or later, that runs the engine v8')
+    .option('--json', 'print all of it as one JSON document')
+    .addHelpText('after', '\nExit status: 0 such programs can be run here, 1 they cannot.')
+    .action(async (options: DoctorOptions) => done(await doctor(options, terminal)));
   command
     .command('view')
     .description('show the programs and calls of trace files')
@@ -188,6 +201,14 @@ const RUN_HELP = `
 Calls are shown on standard error as they happen; the program's output and then its value go to standard output.
 Control characters in them are written as escapes; --json holds every value as it is.
 Exit status: 0 the program completed, 1 it failed, 2 the command was called wrongly, 130 it was interrupted.`;
+
+function sandboxOption(): Option {
+  return new Option('--sandbox <kind>', 'what the operating system does about the child process: os needs it, auto takes it').choices([
+    'none',
+    'os',
+    'auto',
+  ]);
+}
 
 function collectLimit(text: string, limits: Readonly<Record<string, number>> = {}): Record<string, number> {
   const [, name, value] = /^([^=]+)=(-?\d+)$/.exec(text) ?? [];

@@ -3,32 +3,21 @@
 import { resolve } from 'node:path';
 import { traceFile } from '../adapters/trace.ts';
 import type { Watching } from '../adapters/watch.ts';
-import {
-  createCodeMode,
-  type EngineOption,
-  type Invocation,
-  type IsolationOption,
-  type LimitOverrides,
-  type TypeCheckMode,
-  v8,
-} from '../index.ts';
+import { createCodeMode, type Invocation, type LimitOverrides, type TypeCheckMode } from '../index.ts';
+import { engineOf, type PlaceOptions } from './engine.ts';
 import { readProgram } from './program-text.ts';
 import { Progress } from './progress.ts';
 import { renderJson, renderOutput, renderTroubles } from './render.ts';
 import { loadSources, type SourceOptions } from './sources.ts';
 import { colorsFor, type Terminal } from './terminal.ts';
-import { UsageError } from './usage.ts';
 import { captureFor, keepWatching, startWatching, type WatchPort } from './watching.ts';
 
 /** Most of one payload in a trace: whole results, so that a program can be replayed. */
 const TRACED_BYTES = 8 * 1024 * 1024;
 
-export interface RunOptions extends SourceOptions {
+export interface RunOptions extends SourceOptions, PlaceOptions {
   readonly limit?: LimitOverrides;
   readonly json?: boolean;
-  readonly engine: 'quickjs' | 'v8';
-  readonly isolation?: IsolationOption;
-  readonly node?: string;
   readonly quiet?: boolean;
   readonly trace?: string;
   readonly payloads?: boolean;
@@ -49,13 +38,14 @@ export async function run(file: string, options: RunOptions, terminal: Terminal)
   const isSilent = options.quiet === true || options.json === true;
   const { tools, close } = await loadSources(options, { cwd, env, report: (line) => (isSilent ? undefined : progress.note(line)) });
   // Before the program is read: a wrong limit or tool should not wait for somebody who types the program.
-  const { limit = {}, isolation, typecheck, timeZone, locale } = options;
+  const { limit = {}, isolation, sandbox, typecheck, timeZone, locale } = options;
   const trace = options.trace === undefined ? undefined : traceFile(resolve(cwd, options.trace));
   const codeMode = createCodeMode({
     tools,
     limits: limit,
     engine: engineOf(options),
     isolation,
+    sandbox,
     typecheck,
     timeZone,
     locale,
@@ -80,12 +70,6 @@ export async function run(file: string, options: RunOptions, terminal: Terminal)
     await close();
     trace?.close();
   }
-}
-
-function engineOf({ engine, node }: RunOptions): EngineOption {
-  if (node === undefined) return engine;
-  if (engine === 'v8') return v8({ node });
-  throw new UsageError('--node says what the engine v8 runs on; add --engine v8.');
 }
 
 function invocationOf({ actor, context, interface: from }: RunOptions): Invocation {

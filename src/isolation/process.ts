@@ -9,9 +9,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Alone, type Awake, stayAwake } from './awake.ts';
 import type { Channel } from './channel.ts';
-import type { Command, Confined, InForce, ResourceLimits } from './confine.ts';
+import type { Command, Confined, InForce } from './confine.ts';
 import { FrameError, FrameReader, writeMessage } from './frames.ts';
 import type { ChildStart } from './process-entry.ts';
+import type { ResourceLimits } from './resource-limits.ts';
 
 // Run from the sources, the child is the built one, as a thread is.
 const ENTRY = fileURLToPath(
@@ -46,8 +47,8 @@ const FLAGS: Readonly<Record<ChildStart['engine'], readonly string[]>> = {
 const MOST_STDERR = 4096;
 /** What V8 and the allocator of Node say before they abort. */
 const OUT_OF_MEMORY = /out of memory|heap limit|allocation failed|invalid size error|is_heap_oom|bad_alloc/i;
-/** Its pipes, and what Node opens for itself. */
-const MOST_DESCRIPTORS = 64;
+/** What every child is held to: it writes no file; descriptors are its pipes and what Node opens for itself. */
+export const CHILD_LIMITS: ResourceLimits = { descriptors: 64, fileBytes: 0 };
 /** After a child has exited, its pipes may still hold its last words. */
 const LAST_WORDS_MS = 200;
 
@@ -147,7 +148,7 @@ class ChildWorker implements Channel {
       args: [...FLAGS[start.engine], ENTRY],
       reads,
       scratch,
-      limits: { descriptors: MOST_DESCRIPTORS, fileBytes: 0, ...limits },
+      limits: { ...CHILD_LIMITS, ...limits },
     });
   }
 

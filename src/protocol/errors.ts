@@ -34,6 +34,7 @@ export type ErrorCode =
   | 'cleanup_failed'
   | 'closed'
   | 'store_failed'
+  | 'sandbox_unavailable'
   | 'engine_unavailable'
   // answers to a call, seen by the program
   | 'tool_unknown'

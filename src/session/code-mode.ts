@@ -17,7 +17,8 @@ import { ToolIndexes } from '../tools/search.ts';
 import { SeenResultsOfTools } from '../tools/seen-results.ts';
 import { Workspaces } from '../workspace/open.ts';
 import { Artifacts } from './artifacts.ts';
-import { type Choice, Engines } from './engines.ts';
+import { type Description, describeCodeMode } from './describe.ts';
+import { type Choice, Engines, type Isolation } from './engines.ts';
 import { type ExecutionOptions, execute, type GuestCatalog } from './execution.ts';
 import { functionNames, hostFunctions, SearchTurns } from './functions.ts';
 import { type ModelCatalog, modelCatalog } from './model-catalog.ts';
@@ -67,6 +68,10 @@ export interface CodeMode {
    * opened. Rejects as `run()` does.
    */
   catalog(options?: CatalogOptions): Promise<ModelCatalog>;
+  /** What holds programs of this code mode's own engine. `undefined` before the first child process has started, when that is still to be seen. */
+  readonly isolation: Isolation | undefined;
+  /** What there is to run programs with on this machine, what holds them, and what is missing. Runs no program. */
+  describe(): Promise<Description>;
   /** Ends running programs, open sessions and all workers. Safe to call twice. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -170,7 +175,7 @@ class OpenCodeMode implements CodeMode {
         guest,
         run,
         limits,
-        ...this.#shared(scheduler),
+        ...this.#shared(scheduler, choice),
         ...this.#discovery(catalog).execution,
         shelf,
         typecheck: this.#types.for(catalog, mode),
@@ -214,11 +219,11 @@ class OpenCodeMode implements CodeMode {
         everything,
         limits,
         signal,
-        execution: { ...this.#shared(scheduler), ...execution, shelf, guest, typecheck: this.#types.for(catalog, mode) },
+        execution: { ...this.#shared(scheduler, choice), ...execution, shelf, guest, typecheck: this.#types.for(catalog, mode) },
         schedulerFor: async (engine, overrides) => {
           const other = engine === undefined ? choice : this.#engines.choose(checkEngine(engine));
           const fitted = this.#engines.fit(other, overrides === undefined ? limits : resolveLimits(limits, overrides));
-          return { limits: fitted, scheduler: await this.#engines.open(other, fitted) };
+          return { limits: fitted, scheduler: await this.#engines.open(other, fitted), isolation: () => this.#engines.isolationOf(other) };
         },
         release: async () => {
           if (session !== undefined) this.#sessions.delete(session);
@@ -282,10 +287,12 @@ class OpenCodeMode implements CodeMode {
   /** What every execution of this code mode has in common. */
   #shared(
     scheduler: Scheduler,
-  ): Pick<ExecutionOptions, 'scheduler' | 'policy' | 'reporter' | 'hooks' | 'showError' | 'timeZone' | 'locale'> {
+    choice: Choice,
+  ): Pick<ExecutionOptions, 'scheduler' | 'isolation' | 'policy' | 'reporter' | 'hooks' | 'showError' | 'timeZone' | 'locale'> {
     const { policy, hooks, showError } = this.#options;
     return {
       scheduler,
+      isolation: () => this.#engines.isolationOf(choice),
       policy,
       reporter: this.#reporter,
       hooks,
@@ -338,6 +345,14 @@ class OpenCodeMode implements CodeMode {
     if (typeof observer !== 'object' || observer === null || typeof observer.on !== 'function')
       throw new CodeModeError('option_invalid', 'observe() takes an object with on(event).');
     return this.#reporter.subscribe(observer);
+  }
+
+  get isolation(): Isolation | undefined {
+    return this.#engines.isolationOf(this.#engines.choose(undefined));
+  }
+
+  describe(): Promise<Description> {
+    return describeCodeMode(this.#engines, this.#limits);
   }
 
   close(): Promise<void> {

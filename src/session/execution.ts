@@ -19,6 +19,7 @@ import { encodeValue, UnserializableError, type WireValue } from '../protocol/va
 import type { RunHandle } from '../tools/binding.ts';
 import type { Catalog, CatalogEntry } from '../tools/catalog.ts';
 import { ToolError } from '../tools/tool.ts';
+import type { Isolation } from './engines.ts';
 import { Output } from './output.ts';
 import type { ProgramError, RunResult } from './result.ts';
 import { readTypeCheck, type TypeCheck } from './type-check.ts';
@@ -64,6 +65,8 @@ export interface ExecutionOptions {
   /** The artifacts of the run. A run's only program hands them over with its result; a session's with each look. */
   readonly shelf: RunShelf;
   readonly scheduler: Scheduler;
+  /** What holds the scheduler's programs, where that is known by now. */
+  readonly isolation?: (() => Isolation | undefined) | undefined;
   readonly policy?: Policy | undefined;
   readonly reporter: Reporter;
   readonly hooks?: Hooks | undefined;
@@ -628,6 +631,7 @@ export class Execution {
     if (outcome.status !== 'terminated') for (const [key, wire] of this.#stored) this.#options.store?.set(key, wire);
     const calls = this.#broker.records();
     const wallMs = performance.now() - this.#began;
+    const isolation = this.#options.isolation?.();
     const result = {
       ...outcome,
       output: this.#output.text,
@@ -635,6 +639,7 @@ export class Execution {
       calls,
       warnings: this.#warnings,
       usage: { wallMs, cpuMs: this.#cpuMs, calls: calls.length, peakMemoryBytes: this.#peakBytes },
+      ...(isolation === undefined ? {} : { isolation }),
     } as RunResult;
     this.#tellEnd(ending, result);
     this.#resolve(result);

@@ -2,6 +2,7 @@
 import type { KeptArtifact } from '../artifacts/kept.ts';
 import type { CallRecord } from '../broker/broker.ts';
 import type { Warning } from '../protocol/messages.ts';
+import type { Isolation } from './engines.ts';
 import type { ProgramError, Usage } from './result.ts';
 
 /** How to look at a program. */
@@ -30,6 +31,8 @@ export interface Observation {
   readonly shortened?: string;
   /** Final observations only. */
   readonly usage?: Usage;
+  /** What held the program; final observations only. */
+  readonly isolation?: Isolation;
   /** The end of the program before, when nobody has looked at it since. */
   readonly previous?: Observation;
 }

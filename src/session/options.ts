@@ -13,7 +13,7 @@ import type { Invocation } from '../tools/binding.ts';
 import type { ToolSource } from '../tools/provider.ts';
 import type { WorkspaceOptions } from '../workspace/workspace.ts';
 import { type ArtifactsOptions, checkArtifacts } from './artifacts.ts';
-import type { EngineOption, IsolationOption } from './engines.ts';
+import type { EngineOption, IsolationOption, SandboxOption } from './engines.ts';
 
 export interface CodeModeOptions {
   /** Tools, providers, and arrays of them, nested as you like; `null`, `undefined` and `false` are left out. */
@@ -28,9 +28,15 @@ export interface CodeModeOptions {
   readonly engine?: EngineOption | undefined;
   /**
    * Where the guest runs: in a `thread` (default for `quickjs`) or a child `process` (always for `v8`); or `inline`, which blocks the host and
-   * promises no safety: for tests and measuring.
+   * promises no safety: for tests and measuring. Or workers of your own: see docs/extending.md.
    */
   readonly isolation?: IsolationOption | undefined;
+  /**
+   * What the operating system does about child processes, and with that about whoever has broken out of the engine: `os` puts them into
+   * bubblewrap (Linux) or sandbox-exec (macOS), and runs nothing where that cannot be had; `auto` does where it can, and the results say which.
+   * Either implies `isolation: 'process'`. Default `none`: a process with the system's limits.
+   */
+  readonly sandbox?: SandboxOption | undefined;
   /** Constants for programs, by global name: any values that can cross. */
   readonly globals?: Readonly<Record<string, unknown>> | undefined;
   /** Worker threads or child processes kept for guests. Default: one per core, at least 2. */
@@ -114,6 +120,7 @@ const OPTIONS = [
   'limits',
   'engine',
   'isolation',
+  'sandbox',
   'observer',
   'capture',
   'captureBytes',
@@ -140,7 +147,7 @@ export function checkOptions(options: CodeModeOptions): CodeModeOptions {
   checkKeys(options, OPTIONS, 'createCodeMode()');
   if (!Object.hasOwn(options, 'tools'))
     throw new CodeModeError('option_invalid', 'createCodeMode() needs `tools`: a tool, a provider or an array of them.');
-  const { policy, engine, isolation, observer, showError, typecheck } = options;
+  const { policy, engine, isolation, sandbox, observer, showError, typecheck } = options;
   checkArtifacts(options.artifacts);
   if (typecheck !== undefined) checkMode(typecheck);
   const { discovery, learnOutputs } = options;
@@ -159,7 +166,14 @@ export function checkOptions(options: CodeModeOptions): CodeModeOptions {
   if (showError !== undefined && typeof showError !== 'function')
     throw new CodeModeError('option_invalid', '`showError` should be a function that answers a message or undefined.');
   checkEngine(engine);
-  if (isolation !== undefined && isolation !== 'thread' && isolation !== 'process' && isolation !== 'inline') {
+  checkWorkers(options);
+  if (
+    isolation !== undefined &&
+    isolation !== 'thread' &&
+    isolation !== 'process' &&
+    isolation !== 'inline' &&
+    typeof isolation !== 'object'
+  ) {
     throw new CodeModeError(
       'option_invalid',
       `\`isolation\` should be "thread", "process" or "inline", but is ${JSON.stringify(isolation)}.`,
@@ -168,7 +182,15 @@ export function checkOptions(options: CodeModeOptions): CodeModeOptions {
   if (engine !== undefined && engine !== 'quickjs' && isolation !== undefined && isolation !== 'process') {
     throw new CodeModeError(
       'option_invalid',
-      `The engine \`v8\` runs with \`isolation: "process"\` only, since a program may take its whole process with it; "${isolation}" is for quickjs.`,
+      `The engine \`v8\` runs with \`isolation: "process"\` only, since a program may take its whole process with it; "${nameOf(isolation)}" is for quickjs.`,
+    );
+  }
+  if (sandbox !== undefined && sandbox !== 'none' && sandbox !== 'os' && sandbox !== 'auto')
+    throw new CodeModeError('option_invalid', `\`sandbox\` should be "none", "os" or "auto", but is ${JSON.stringify(sandbox)}.`);
+  if (sandbox !== undefined && sandbox !== 'none' && isolation !== undefined && isolation !== 'process') {
+    throw new CodeModeError(
+      'option_invalid',
+      `\`sandbox: "${sandbox}"\` is for child processes, and \`isolation: "${nameOf(isolation)}"\` has none; leave \`isolation\` out or make it "process".`,
     );
   }
   for (const name of ['workers', 'maxWorkers', 'maxPrograms'] as const) {
@@ -222,6 +244,22 @@ function checkHooks(hooks: unknown): void {
     if (hook !== undefined && typeof hook !== 'function')
       throw new CodeModeError('option_invalid', `\`hooks.${name}\` should be a function.`);
   }
+}
+
+function nameOf(isolation: IsolationOption): string {
+  return typeof isolation === 'object' ? isolation.name : isolation;
+}
+
+/** Workers of the application's own, if there are any. */
+function checkWorkers({ isolation, engine }: CodeModeOptions): void {
+  if (typeof isolation !== 'object') return;
+  if (isolation === null || typeof isolation.spawn !== 'function' || typeof isolation.name !== 'string')
+    throw new CodeModeError(
+      'option_invalid',
+      '`isolation` of your own should be an object with a name and spawn(), which gives a channel.',
+    );
+  if (engine !== undefined)
+    throw new CodeModeError('option_invalid', `\`isolation\` of your own (${isolation.name}) brings its engine; leave \`engine\` out.`);
 }
 
 /** Refuses options that there are not, with the nearest name. */

@@ -3,6 +3,7 @@ import type { KeptArtifact } from '../artifacts/kept.ts';
 import type { CallRecord } from '../broker/broker.ts';
 import type { ErrorKind } from '../protocol/errors.ts';
 import type { Warning } from '../protocol/messages.ts';
+import type { Isolation } from './engines.ts';
 
 /** Why a program did not complete. Everything in it may be shown to the model. */
 export interface ProgramError {
@@ -44,6 +45,8 @@ interface ResultBase {
   /** Things worth telling that did not stop the program. */
   readonly warnings: readonly Warning[];
   readonly usage: Usage;
+  /** What held the program; absent when it never came to run. */
+  readonly isolation?: Isolation;
 }
 
 /**

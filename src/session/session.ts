@@ -5,7 +5,6 @@ import { randomUUID } from 'node:crypto';
 import type { KeptArtifact } from '../artifacts/kept.ts';
 import { type Broker, createBroker } from '../broker/broker.ts';
 import type { Delivery } from '../broker/deliver.ts';
-import type { Scheduler } from '../isolation/scheduler.ts';
 import { CodeModeError } from '../protocol/errors.ts';
 import type { LimitOverrides, Limits } from '../protocol/limits.ts';
 import { nearest } from '../protocol/nearest.ts';
@@ -69,6 +68,9 @@ export interface Session {
 }
 
 /** What a session is made of; see createCodeMode().openSession(). */
+/** Where a program runs. */
+type Placing = Pick<ExecutionOptions, 'limits' | 'scheduler' | 'isolation'>;
+
 export interface SessionParts {
   readonly run: RunHandle;
   /** What programs may call. */
@@ -81,10 +83,7 @@ export interface SessionParts {
   readonly limits: Limits;
   readonly execution: Omit<ExecutionOptions, 'id' | 'source' | 'limits' | 'lifetime' | 'store' | 'signal' | 'run' | 'catalog'>;
   /** Where a program with an engine or limits of its own runs. Rejects with a `CodeModeError` for wrong ones. */
-  schedulerFor(
-    engine: EngineOption | undefined,
-    limits: LimitOverrides | undefined,
-  ): Promise<{ readonly limits: Limits; readonly scheduler: Scheduler }>;
+  schedulerFor(engine: EngineOption | undefined, limits: LimitOverrides | undefined): Promise<Placing>;
   readonly signal: AbortSignal | undefined;
   release(): Promise<void>;
 }
@@ -146,7 +145,7 @@ export class OpenSession implements Session {
       if (typeof source !== 'string')
         throw new CodeModeError('option_invalid', `exec() takes the program as a string, not ${describe(source)}.`);
       const { execution, run, catalog } = this.#parts;
-      const { limits, scheduler } = await this.#place(options);
+      const { limits, scheduler, isolation } = await this.#place(options);
       if (Buffer.byteLength(source) > limits.sourceBytes) {
         throw new CodeModeError(
           'limit_exceeded',
@@ -172,6 +171,7 @@ export class OpenSession implements Session {
           execute({
             ...execution,
             scheduler,
+            isolation,
             id,
             number: this.#programs,
             source,
@@ -359,9 +359,10 @@ export class OpenSession implements Session {
   }
 
   /** Where a program runs and within which limits: the session's own, unless it is to be otherwise. */
-  async #place({ limits, engine }: ExecOptions): Promise<{ readonly limits: Limits; readonly scheduler: Scheduler }> {
+  async #place({ limits, engine }: ExecOptions): Promise<Placing> {
     const { schedulerFor, execution, limits: own } = this.#parts;
-    if (limits === undefined && engine === undefined) return { limits: own, scheduler: execution.scheduler };
+    if (limits === undefined && engine === undefined)
+      return { limits: own, scheduler: execution.scheduler, isolation: execution.isolation };
     return schedulerFor(engine, limits);
   }
 
@@ -394,7 +395,7 @@ export class OpenSession implements Session {
     const isOversized = size > THRESHOLD_BYTES && size > bytes;
     const whole = isOversized ? await this.#keepValue(program, result) : undefined;
     const { output, ...increment } = execution.take();
-    const base = { program: number, ...increment, usage: result.usage };
+    const base = { program: number, ...increment, ...howItRan(result) };
     if (result.status !== 'completed') {
       const text = shortenText(output, bytes);
       return { status: result.status, ...base, output: text.kept, error: result.error, ...note([text.left && `output: ${text.left}`]) };
@@ -420,8 +421,12 @@ export class OpenSession implements Session {
 }
 
 /** For a stop whose program's end was told to the call that was watching it. */
-function alreadyTold(program: number, { status, usage }: RunResult): Observation {
-  return { status, program, output: '', calls: [], warnings: [], artifacts: [], usage };
+function alreadyTold(program: number, result: RunResult): Observation {
+  return { status: result.status, program, output: '', calls: [], warnings: [], artifacts: [], ...howItRan(result) };
+}
+
+function howItRan({ usage, isolation }: RunResult): Pick<Observation, 'usage' | 'isolation'> {
+  return { usage, ...(isolation === undefined ? {} : { isolation }) };
 }
 
 /** A call of the conversation, told as a program is. */

@@ -26,6 +26,14 @@ function childrenOf(pid: number): number[] {
     .map(Number);
 }
 
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
 function isAlive(pid: number): boolean {
   try {
     return !/\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
@@ -93,8 +101,11 @@ describe.runIf(isLinux)('a child', () => {
     onTestFinished(() => codeMode.close());
     hold();
     const running = codeMode.run('await tools.held({}); return 1');
-    await until(() => childrenOf(process.pid).some((child) => !before.has(child)));
-    const [pid] = childrenOf(process.pid).filter((child) => !before.has(child)) as [number];
+    // Beside it there are for a moment programs that say what the system has.
+    const started = (): number[] =>
+      childrenOf(process.pid).filter((child) => !before.has(child) && commandOf(child).includes('process-entry'));
+    await until(() => started().length > 0);
+    const [pid] = started() as [number];
     await codeMode.run('return 1').then(() => undefined);
     process.kill(pid, 'SIGKILL');
     const beside = codeMode.run('return 2');
