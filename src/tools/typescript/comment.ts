@@ -29,7 +29,7 @@ export function commentText(text: string, length: number = Number.POSITIVE_INFIN
 
 /** The same on one line. */
 export function commentLine(text: string, length?: number): string {
-  return commentText(text.replace(/\s+/g, ' '), length);
+  return commentText(text.replace(/[\s\u0085]+/g, ' '), length);
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be printed.
@@ -96,8 +96,13 @@ function mentions(about: string, value: unknown): boolean {
   );
 }
 
+/** A value in a comment. One that is nested beyond all reason is not shown. */
 export function json(value: unknown): string {
-  return JSON.stringify(value) ?? String(value);
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return '…';
+  }
 }
 
 /** What binds a number and no type can say. */
@@ -193,7 +198,8 @@ export function literalText(value: string | number | boolean): string {
 }
 
 export function quoted(text: string): string {
-  return JSON.stringify(text).replace(INVISIBLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const plain = JSON.stringify(text);
+  return plain.replace(INVISIBLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 const INVISIBLE = /[\u007f-\u009f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;
