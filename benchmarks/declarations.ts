@@ -1,0 +1,219 @@
+// How many tokens do the declarations of real catalogs take, what of the schemas is in them, and how long do they take to make? Beside the schemas
+// as an API sends them, and three other generators. Needs ../shared/catalogs; tokens are those of o200k_base. Arguments name the catalogs.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { encode } from 'gpt-tokenizer';
+import { createCatalog } from '../src/tools/catalog.ts';
+import { type DeclaredCatalog, declarations } from '../src/tools/declarations.ts';
+import { defineTool } from '../src/tools/tool.ts';
+import { aim, machine } from './measure.ts';
+import { type ListedTool, loadGenerators } from './peers/generators.ts';
+
+const FOLDER = resolve('../shared/catalogs');
+/** With discovery on, the tools may take this share of what the API would send. */
+const DISCOVERY_SHARE = 0.1;
+/** Types of the benchmark lists, and those of JSON Schema. */
+const TYPES: Readonly<Record<string, string>> = { dict: 'object', float: 'number', tuple: 'array' };
+const KNOWN = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
+
+if (!existsSync(FOLDER)) {
+  console.log('There is nothing to measure: ../shared/catalogs is absent.');
+} else {
+  console.log(machine());
+  const generators = await loadGenerators();
+  if (generators === undefined) console.log('The other generators could not be installed: this library alone.');
+  const wanted = process.argv.slice(2);
+  const files = readdirSync(FOLDER).filter(
+    (file) => file.endsWith('.json') && (wanted.length === 0 || wanted.some((name) => file.includes(name))),
+  );
+  const others = generators ?? [];
+  console.log(
+    `\n| catalog | tools | as the API sends it | callgate | ${others.map(({ name }) => `${name} |`).join(' ')} callgate, same as the last | with discovery |`,
+  );
+  console.log(`|---|---|---|---|${'---|'.repeat(others.length + 2)}`);
+  const sums: number[] = [];
+  const misses: string[] = [];
+  const kept = new Map<string, { words: number; values: number; of: { words: number; values: number } }>();
+  let [largest, ours] = [0, 0];
+  for (const file of files) {
+    const tools = readTools(file);
+    const catalog = catalogOf(tools);
+    const raw = tokens(
+      JSON.stringify(tools.map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema }))),
+    );
+    const full = declarations(catalog);
+    const texts = [{ name: 'callgate', text: full }];
+    for (const { name, generate } of others) texts.push({ name, text: await generate(tools) });
+    for (const { name, text } of texts) note(kept, { name, text, tools });
+    const counts = texts.map(({ text }) => tokens(text));
+    // What the briefest of the others says, said by us: without what it leaves out there is no telling which is shorter.
+    const bare = tokens(declarations(catalogOf(tools.map(withoutDetails))));
+    const budgetTokens = Math.ceil(raw * DISCOVERY_SHARE);
+    const brief = tokens(declarations(catalog, { budgetTokens }));
+    const row = [raw, ...counts, bare, brief];
+    for (const [index, count] of row.entries()) sums[index] = (sums[index] ?? 0) + count;
+    console.log(`| ${file.replace('.json', '')} | ${tools.length} | ${row.map((count) => `${count} |`).join(' ')}`);
+    const [own = 0, ...theirs] = counts;
+    const complete = others.flatMap(({ name }, index) => (name.includes('tanstack') ? [] : [theirs[index] ?? 0]));
+    if (complete.some((count) => count < own)) misses.push(`${file} (complete)`);
+    if ((theirs.at(-1) ?? Number.POSITIVE_INFINITY) < bare) misses.push(`${file} (as brief as the last)`);
+    if (tools.length >= 5) largest = Math.max(largest, brief / raw);
+    ours += own;
+  }
+  console.log(`| all | | ${sums.map((count) => `${count} |`).join(' ')}`);
+  console.log(`\nwhat of the schemas is in the text\n`);
+  for (const [name, { words, values, of }] of kept) {
+    console.log(`${name.padEnd(26)} descriptions ${percent(words, of.words)}, values of enums ${percent(values, of.values)}`);
+  }
+  console.log(misses.length === 0 ? '\nIn every catalog the fewest tokens.' : `\nNot the fewest tokens: ${misses.join(', ')}`);
+  console.log(`Of what the API sends, ${percent(ours, sums[0] ?? 1)} in full.`);
+  aim('share with discovery, the largest of catalogs with five tools or more', largest, DISCOVERY_SHARE);
+  await time(files.flatMap(readTools), others);
+}
+
+/** A thousand tools, in turns. */
+async function time(all: readonly ListedTool[], others: NonNullable<Awaited<ReturnType<typeof loadGenerators>>>): Promise<void> {
+  const step = Math.max(1, all.length / 1_000);
+  const tools = uniqueNames(
+    Array.from({ length: Math.min(1_000, all.length) }, (_, index) => all[Math.floor(index * step)]).filter((tool) => tool !== undefined),
+  );
+  const catalog = catalogOf(tools);
+  const subjects = [
+    { name: 'callgate', run: () => declarations(catalog) },
+    { name: 'callgate, 2 000 tokens', run: () => declarations(catalog, { budgetTokens: 2_000 }) },
+    ...others.map(({ name, generate }) => ({ name, run: () => generate(tools) })),
+  ];
+  const times = subjects.map(() => [] as number[]);
+  for (let round = 0; round < 7; round++) {
+    for (const [index, { name, run }] of subjects.entries()) {
+      // Seconds each time: twice is enough.
+      if (name === 'json-schema-to-typescript' && round > 1) continue;
+      const began = performance.now();
+      await run();
+      times[index]?.push(performance.now() - began);
+    }
+  }
+  console.log(`\n${tools.length} tools of all catalogs, ${(JSON.stringify(tools).length / 1e6).toFixed(1)} MB`);
+  for (const [index, { name }] of subjects.entries()) {
+    const sorted = (times[index] ?? []).sort((a, b) => a - b);
+    console.log(`${name.padEnd(26)} median ${sorted[Math.floor(sorted.length / 2)]?.toFixed(0)} ms, least ${sorted[0]?.toFixed(0)} ms`);
+  }
+  const own = (times[0] ?? []).sort((a, b) => a - b);
+  aim('declarations of 1 000 tools, median ms', own[Math.floor(own.length / 2)] ?? 0, 100);
+}
+
+function tokens(text: string): number {
+  return encode(text, { disallowedSpecial: new Set() }).length;
+}
+
+function percent(part: number, whole: number): string {
+  return whole === 0 ? '–' : `${((part / whole) * 100).toFixed(1)} %`;
+}
+
+function readTools(file: string): ListedTool[] {
+  const { tools } = JSON.parse(readFileSync(resolve(FOLDER, file), 'utf8')) as {
+    tools: (Partial<ListedTool> & { readonly name: string })[];
+  };
+  // The type names of the benchmark lists mean those of JSON Schema.
+  const read = file.startsWith('bfcl-') ? mapTypes : (schema: unknown) => schema;
+  return uniqueNames(
+    tools.map(({ name, description, inputSchema = {}, outputSchema }) => ({
+      name: name.slice(0, 58),
+      description: description || name,
+      // Mapping keeps objects what they are.
+      inputSchema: read(inputSchema) as ListedTool['inputSchema'],
+      ...(outputSchema === undefined ? {} : { outputSchema: read(outputSchema) as ListedTool['inputSchema'] }),
+    })),
+  );
+}
+
+function uniqueNames(tools: readonly ListedTool[]): ListedTool[] {
+  const byName = new Map(tools.map((tool) => [tool.name.replace(/\W/g, '_'), tool]));
+  return [...byName.values()];
+}
+
+function mapTypes(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(mapTypes);
+  if (typeof node !== 'object' || node === null) return node;
+  const entries = Object.entries(node).flatMap(([key, value]): [string, unknown][] => {
+    if (key !== 'type' || typeof value !== 'string') return [[key, mapTypes(value)]];
+    const type = TYPES[value] ?? value;
+    return KNOWN.has(type) ? [[key, type]] : [];
+  });
+  return Object.fromEntries(entries);
+}
+
+function catalogOf(tools: readonly ListedTool[]): DeclaredCatalog {
+  return createCatalog(
+    tools.map(({ name, description, inputSchema, outputSchema }) => ({
+      namespace: [],
+      tool: defineTool({
+        name,
+        description,
+        inputSchema,
+        ...(outputSchema === undefined ? {} : { outputSchema }),
+        execute: () => null as never,
+      }),
+    })),
+  );
+}
+
+/** What is left of a schema in `@tanstack/ai-code-mode`'s text: types, names, what is required, and enums without a type beside them. */
+function withoutDetails({ name, description, inputSchema, outputSchema }: ListedTool): ListedTool {
+  return {
+    name,
+    description,
+    inputSchema: bareSchema(inputSchema),
+    ...(outputSchema === undefined ? {} : { outputSchema: bareSchema(outputSchema) }),
+  };
+}
+
+function bareSchema(schema: unknown): Record<string, unknown> {
+  if (typeof schema !== 'object' || schema === null) return {};
+  const { type, properties, required, items, enum: values, anyOf, oneOf } = schema as Record<string, unknown>;
+  if (type === 'array') return items === undefined ? { type } : { type, items: bareSchema(items) };
+  if (type === 'object' && typeof properties === 'object' && properties !== null) {
+    const kept = Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, bareSchema(property)]));
+    return { type, properties: kept, ...(Array.isArray(required) ? { required } : {}) };
+  }
+  if (typeof type === 'string') return type === 'object' ? {} : { type };
+  if (values !== undefined) return { enum: values };
+  const alternatives = anyOf ?? oneOf;
+  if (Array.isArray(alternatives)) return { anyOf: alternatives.map(bareSchema) };
+  return type === undefined ? {} : { type };
+}
+
+type Kept = Map<string, { words: number; values: number; of: { words: number; values: number } }>;
+
+/** Counts which descriptions and values of enums of the schemas a text has. */
+function note(
+  kept: Kept,
+  { name, text, tools }: { readonly name: string; readonly text: string; readonly tools: readonly ListedTool[] },
+): void {
+  const plain = (words: string): string => words.replace(/[\s*\\/]+/g, '');
+  const said = plain(text);
+  const count = kept.get(name) ?? { words: 0, values: 0, of: { words: 0, values: 0 } };
+  kept.set(name, count);
+  const visit = (node: unknown, isNamed: boolean): void => {
+    if (Array.isArray(node)) for (const item of node) visit(item, false);
+    else if (typeof node === 'object' && node !== null) {
+      for (const [key, value] of Object.entries(node)) {
+        if (!isNamed && key === 'description' && typeof value === 'string' && value.trim() !== '') {
+          count.of.words++;
+          if (said.includes(plain(value))) count.words++;
+        } else if (!isNamed && key === 'enum' && Array.isArray(value)) {
+          for (const each of value) {
+            count.of.values++;
+            if (said.includes(plain(JSON.stringify(each)))) count.values++;
+          }
+        } else if (isNamed || !['default', 'example', 'examples', 'const'].includes(key)) {
+          visit(value, !isNamed && ['properties', 'patternProperties', '$defs', 'definitions'].includes(key));
+        }
+      }
+    }
+  };
+  for (const { inputSchema, outputSchema } of tools) {
+    visit(inputSchema, false);
+    visit(outputSchema, false);
+  }
+}
