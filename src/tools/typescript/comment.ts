@@ -44,11 +44,15 @@ function cut(text: string, length: number): string {
   return `${(word !== undefined && word.length > length / 2 ? word : room).trimEnd()}…`;
 }
 
-/** A doc comment; none for an empty text. Further lines stand under the first without stars, which would cost a reader's tokens on every line. */
+/**
+ * A doc comment; none for an empty text. Further lines stand under the first without stars, and those of a long text at the margin, since what
+ * stands before a line costs its reader tokens.
+ */
 export function docComment(text: string, indent: number): string {
   if (text === '') return '';
   const margin = ' '.repeat(indent);
-  return `${margin}/** ${text.replace(/\n(?=.)/g, `\n${margin} `)} */\n`;
+  const isLong = text.split('\n', 5).length > 4;
+  return `${margin}/** ${text.replace(/\n(?=.)/g, isLong ? '\n ' : `\n${margin} `)} */\n`;
 }
 
 /** One line for a comment, the words shortened to `length`; empty when there is nothing to say. */
