@@ -16,7 +16,7 @@ export interface TextGenerator {
   generate(tools: readonly ListedTool[]): string | Promise<string>;
 }
 
-export const GENERATOR_VERSIONS = {
+const GENERATOR_VERSIONS = {
   '@cloudflare/codemode': '0.5.6',
   '@tanstack/ai': '0.28.0',
   '@tanstack/ai-code-mode': '0.2.5',

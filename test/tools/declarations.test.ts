@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import { type Catalog, createCatalog } from '../../src/tools/catalog.ts';
@@ -289,3 +289,34 @@ function mistakes(text: string): string[] {
   };
   return parseDiagnostics.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
 }
+
+test('the example of the documentation is what is printed', () => {
+  const page = readFileSync(new URL('../../docs/declarations.md', import.meta.url), 'utf8');
+  const example = /```ts\n([\s\S]*?)```/.exec(page)?.[1];
+  const place: JsonSchema = {
+    type: 'object',
+    description: 'A place on a map.',
+    properties: {
+      latitude: { type: 'number' },
+      longitude: { type: 'number' },
+      nearby: { type: 'array', items: { $ref: '#/$defs/place' } },
+    },
+    required: ['latitude', 'longitude'],
+  };
+  const inputSchema: JsonSchema = {
+    type: 'object',
+    properties: {
+      at: { $ref: '#/$defs/place' },
+      days: { type: 'integer', minimum: 1, maximum: 14, default: 3 },
+      unit: { enum: ['celsius', 'fahrenheit'] },
+    },
+    required: ['at'],
+    $defs: { place },
+  };
+  const outputSchema: JsonSchema = {
+    type: 'array',
+    items: { type: 'object', properties: { day: { type: 'string' }, high: { type: ['number', 'null'] } }, required: ['day', 'high'] },
+  };
+  const tool = toolOf('forecast', { description: 'Forecast for the next days.', inputSchema, outputSchema });
+  expect(declarations(createCatalog([{ namespace: ['weather'], tool }]))).toBe(example);
+});
