@@ -16,29 +16,41 @@ export const VERSIONS = {
   zod: '4.3.6',
 } as const;
 
-const folder = resolve('node_modules/.cache/callgate/peers');
-const manifest = `${JSON.stringify({ private: true, type: 'module', dependencies: VERSIONS }, null, 2)}\n`;
-const done = join(folder, 'installed.json');
+const { install, load } = createInstaller('peers', VERSIONS);
 
-/** Whether the peers are there, after installing them where needed. */
-export function install(): boolean {
-  if (existsSync(done) && readFileSync(done, 'utf8') === manifest) return true;
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), manifest);
-  // A module of that folder: its bare imports find the packages there, by the rules of their own `exports`.
-  writeFileSync(join(folder, 'load.js'), 'export const load = (specifier) => import(specifier);\n');
-  const options = ['--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  const { status } = spawnSync('npm', ['install', ...options], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    shell: process.platform === 'win32',
-  });
-  if (status !== 0) return false;
-  // Last, so that an installation that was cut off is done again.
-  writeFileSync(done, manifest);
-  return true;
+export { install, load };
+
+export interface Installer {
+  /** Whether the packages are there, after installing them where needed. */
+  install(): boolean;
+  load(specifier: string): Promise<unknown>;
 }
 
-export async function load(specifier: string): Promise<unknown> {
-  const module: { load(specifier: string): Promise<unknown> } = await import(pathToFileURL(join(folder, 'load.js')).href);
-  return module.load(specifier);
+/** Packages of their own in a folder of that name. */
+export function createInstaller(name: string, versions: Readonly<Record<string, string>>): Installer {
+  const folder = resolve('node_modules/.cache/callgate', name);
+  const manifest = `${JSON.stringify({ private: true, type: 'module', dependencies: versions }, null, 2)}\n`;
+  const done = join(folder, 'installed.json');
+  return {
+    install() {
+      if (existsSync(done) && readFileSync(done, 'utf8') === manifest) return true;
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, 'package.json'), manifest);
+      // A module of that folder: its bare imports find the packages there, by the rules of their own `exports`.
+      writeFileSync(join(folder, 'load.js'), 'export const load = (specifier) => import(specifier);\n');
+      const options = ['--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+      const { status } = spawnSync('npm', ['install', ...options], {
+        stdio: ['ignore', 'ignore', 'inherit'],
+        shell: process.platform === 'win32',
+      });
+      if (status !== 0) return false;
+      // Last, so that an installation that was cut off is done again.
+      writeFileSync(done, manifest);
+      return true;
+    },
+    async load(specifier) {
+      const module: { load(specifier: string): Promise<unknown> } = await import(pathToFileURL(join(folder, 'load.js')).href);
+      return module.load(specifier);
+    },
+  };
 }

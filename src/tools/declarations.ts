@@ -65,7 +65,7 @@ export function declarationOf(entry: DeclaredEntry, { outputHint }: DeclarationO
 }
 
 /** How a tool is shown. */
-export type Detail =
+type Detail =
   | { readonly form: 'declaration'; readonly toolWords: number; readonly memberWords: number }
   | { readonly form: 'signature'; readonly depth: number; readonly values: number }
   | { readonly form: 'name' }

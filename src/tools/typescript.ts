@@ -67,11 +67,10 @@ export class Types {
     const printer = new Printer(this.#nodes, { ...options, aliases });
     const told = new Set<string>();
     let declarations = '';
-    for (const [node, { name, words }] of aliases) {
-      if (told.has(name)) continue;
-      told.add(name);
-      const text = printer.definition(node, words);
-      declarations += `type ${name} =${text.startsWith('\n') ? '' : ' '}${text};\n`;
+    for (const [node, alias] of aliases) {
+      if (told.has(alias.name)) continue;
+      told.add(alias.name);
+      declarations += printer.definition(node, alias);
     }
     return { printer, declarations };
   }

@@ -9,14 +9,14 @@ export const CATALOG_FILES: readonly string[] = hasCorpus('catalogs')
   ? readdirSync(corpusUrl('catalogs')).filter((file) => file.endsWith('.json'))
   : [];
 
-export interface ListedTool {
+interface ListedTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema;
 }
 
-export function readListedTools(file: string): ListedTool[] {
+function readListedTools(file: string): ListedTool[] {
   const { tools } = JSON.parse(readCorpus(`catalogs/${file}`)) as { tools: (Partial<ListedTool> & { readonly name: string })[] };
   // The BFCL lists have type names of their own, which an adapter has to map first.
   const read = file.startsWith('bfcl-') ? mapBfclTypes : (schema: unknown) => schema;
@@ -30,7 +30,7 @@ export function readListedTools(file: string): ListedTool[] {
 }
 
 /** Every tool defined; names that are too long, or there twice, get another end. */
-export function readTools(file: string): Tool[] {
+function readTools(file: string): Tool[] {
   const taken = new Set<string>();
   return readListedTools(file).map((listed, index) => {
     let name = listed.name.slice(0, 64);

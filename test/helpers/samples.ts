@@ -59,8 +59,12 @@ function arbitrary(schema: unknown, where: Where): fc.Arbitrary<unknown> {
     );
     return arbitrary(parts.reduce<SchemaObject>(merge, { ...schema, allOf: undefined }), inner);
   }
-  const types = Array.isArray(schema['type']) ? (schema['type'] as unknown[]) : [schema['type'] ?? impliedType(schema)];
-  const values = fc.oneof(...types.map((type) => ofType(type, schema, inner)));
+  const types: readonly unknown[] = Array.isArray(schema['type'])
+    ? schema['type']
+    : schema['type'] === undefined
+      ? impliedTypes(schema)
+      : [schema['type']];
+  const values = fc.oneof(...(types.length === 0 ? [undefined] : types).map((type) => ofType(type, schema, inner)));
   return schema['nullable'] === true ? fc.oneof({ weight: 4, arbitrary: values }, fc.constant(null)) : values;
 }
 
@@ -151,11 +155,26 @@ function follow(root: unknown, reference: string): unknown {
   return node;
 }
 
-function impliedType(schema: SchemaObject): string | undefined {
-  if (['properties', 'required', 'additionalProperties', 'patternProperties'].some((keyword) => keyword in schema)) return 'object';
-  if (['items', 'prefixItems'].some((keyword) => keyword in schema)) return 'array';
-  if (['minLength', 'maxLength', 'pattern'].some((keyword) => keyword in schema)) return 'string';
-  return ['minimum', 'maximum'].some((keyword) => keyword in schema) ? 'number' : undefined;
+const SPEAKS: Readonly<Record<string, readonly string[]>> = {
+  object: [
+    'properties',
+    'required',
+    'additionalProperties',
+    'patternProperties',
+    'propertyNames',
+    'minProperties',
+    'maxProperties',
+    'unevaluatedProperties',
+  ],
+  array: ['items', 'prefixItems', 'minItems', 'maxItems', 'uniqueItems', 'contains', 'unevaluatedItems'],
+  string: ['minLength', 'maxLength', 'pattern', 'format', 'contentEncoding', 'contentMediaType'],
+  number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+};
+
+/** The types that a schema without `type` speaks of. */
+function impliedTypes(schema: SchemaObject): string[] {
+  const types = Object.keys(SPEAKS).filter((type) => SPEAKS[type]?.some((keyword) => keyword in schema));
+  return types.length > 0 && schema['nullable'] === true ? [...types, 'null'] : types;
 }
 
 /** Keywords that bind values in ways for which TypeScript has no types. */
@@ -201,8 +220,8 @@ export function expressible(schema: unknown, { keepAll = false }: { readonly kee
         copy[keyword] = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, visit(member)]));
       else copy[keyword] = visit(value);
     }
-    const type = impliedType(node);
-    if (node['type'] === undefined && type !== undefined && node['$ref'] === undefined) copy['type'] = type;
+    const implied = impliedTypes(node);
+    if (implied.length > 0 && node['type'] === undefined) copy['type'] = implied;
     return copy;
   };
   return visit(schema);

@@ -1,8 +1,8 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import { type Catalog, createCatalog } from '../../src/tools/catalog.ts';
-import { checkedWorld, declarations, signatureOf } from '../../src/tools/declarations.ts';
+import { checkedWorld, declarationOf, declarations, signatureOf } from '../../src/tools/declarations.ts';
 import type { JsonSchema } from '../../src/tools/schema.ts';
 import { corpusUrl, hasCorpus, readCorpus } from '../helpers/corpora.ts';
 import { toolOf } from '../helpers/tools.ts';
@@ -80,16 +80,12 @@ describe('declarations', () => {
   echo(input?: unknown): Promise<unknown>;
   github: {
     admin: {
-      /**
-       * The tool purge.
-       * @deprecated
-       */
+      /** The tool purge.
+       @deprecated */
       purge(): Promise<unknown>;
     };
-    /**
-     * Lists issues.
-     * Newest first.
-     */
+    /** Lists issues.
+     Newest first. */
     list_issues(input: {
       owner: string; // Who has the repository.
       state?: "open" | "closed";
@@ -119,6 +115,137 @@ declare const codemode: typeof tools;
     const evil = createCatalog([{ namespace: [], tool: toolOf('a', { description: 'x */ }; evil(); /* \u2028 @ts-nocheck' }) }]);
     expect(mistakes(declarations(evil))).toEqual([]);
     expect(declarations(evil)).toContain('x *\\/ }; evil();');
+  });
+});
+
+describe('a budget', () => {
+  const parameters = (words: string): JsonSchema => ({
+    type: 'object',
+    properties: {
+      owner: { type: 'string', description: `Who has it. ${words}` },
+      filter: { type: 'object', properties: { state: { enum: ['open', 'closed'] }, since: { type: 'string', format: 'date-time' } } },
+    },
+    required: ['owner'],
+  });
+  const words = 'It goes on for quite a while and says one thing after another. '.repeat(6);
+  const many = Array.from({ length: 40 }, (_, index) => ({
+    namespace: [index % 2 === 0 ? 'github' : 'slack'],
+    tool: toolOf(`do_thing_${index}`, { description: `Does thing ${index}. ${words}`, inputSchema: parameters(`${words}${index}`) }),
+  }));
+  const catalog = createCatalog(many);
+  const full = declarations(catalog);
+
+  test('is kept in every step, each well-formed and saying less than the one before', () => {
+    const steps = [12_000, 6_000, 3_500, 2_200, 1_500, 900, 350, 60].map((budgetTokens) => declarations(catalog, { budgetTokens }));
+    for (const [index, text] of steps.entries()) {
+      expect(text.length / 4).toBeLessThanOrEqual([12_000, 6_000, 3_500, 2_200, 1_500, 900, 350, 60][index]!);
+      expect(mistakes(text)).toEqual([]);
+    }
+    expect(new Set(steps).size).toBeGreaterThanOrEqual(6);
+    expect(steps.map(({ length }) => length)).toEqual(steps.map(({ length }) => length).toSorted((a, b) => b - a));
+  });
+
+  test('that is met in full changes nothing', () => {
+    expect(declarations(catalog, { budgetTokens: Math.ceil(full.length / 4) })).toBe(full);
+    expect(full).toContain(`Does thing 7. ${words.trim()}`);
+  });
+
+  test('shortens descriptions before it drops them, then types, then leaves names, then a number', () => {
+    expect(declarations(catalog, { budgetTokens: 3_500 })).toMatch(/Does thing 7\. It goes on[^*]*[.…] \*\//);
+    expect(declarations(catalog, { budgetTokens: 1_500 })).toContain('do_thing_7(input: OwnerFilter): Promise<unknown>;');
+    expect(declarations(catalog, { budgetTokens: 1_500 })).not.toContain('Does thing');
+    expect(declarations(catalog, { budgetTokens: 350 })).toContain('  slack: {\n    // do_thing_1, do_thing_11, do_thing_13');
+    expect(declarations(catalog, { budgetTokens: 60 })).toBe(`// searchTools("what to do") finds them, describeTool(name) shows one
+declare const tools: {
+  github: {}; // 20 tools
+  slack: {}; // 20 tools
+};
+`);
+    // A budget that nothing fits gets the least there is.
+    expect(declarations(catalog, { budgetTokens: 1 })).toBe(declarations(catalog, { budgetTokens: 60 }));
+  });
+
+  test('gives pinned tools their detail as long as it can', () => {
+    for (const pinned of ['github.do_thing_4', 'tools.github.do_thing_4']) {
+      const text = declarations(catalog, { budgetTokens: 700, pinned: [pinned] });
+      expect(mistakes(text)).toEqual([]);
+      expect(text).toContain(`Does thing 4. ${words.trim()}`);
+      expect(text).toContain('// do_thing_0, do_thing_10');
+    }
+    expect(declarations(catalog, { budgetTokens: 100, pinned: ['github.do_thing_4'] })).toContain('do_thing_4(');
+    expect(declarations(catalog, { budgetTokens: 100, pinned: ['github.do_thing_4'] })).toContain('// 19 more tools');
+    expect(declarations(catalog, { budgetTokens: 3_000, pinned: ['slack'] })).toBe(
+      declarations(catalog, { budgetTokens: 3_000, pinned: ['slack'] }),
+    );
+  });
+
+  test('gives the same text in whatever order the tools come', () => {
+    const shuffled = createCatalog([...many].reverse());
+    for (const budgetTokens of [12_000, 2_200, 350, 60])
+      expect(declarations(shuffled, { budgetTokens })).toBe(declarations(catalog, { budgetTokens }));
+  });
+});
+
+describe('one tool', () => {
+  test('is declared in full with the types that it needs and nothing else', () => {
+    const node: JsonSchema = {
+      type: 'object',
+      description: 'A comment.',
+      properties: { text: { type: 'string' }, replies: { type: 'array', items: { $ref: '#/$defs/comment_node' } } },
+      required: ['text'],
+    };
+    const catalog = createCatalog([
+      {
+        namespace: ['forum'],
+        tool: toolOf('read-thread', {
+          description: 'Reads a thread.',
+          inputSchema: { type: 'object', properties: { id: { type: 'integer', minimum: 1 } }, required: ['id'] },
+          outputSchema: { $ref: '#/$defs/comment_node', $defs: { comment_node: node } },
+        }),
+      },
+      { namespace: ['forum'], tool: toolOf('other') },
+    ]);
+    expect(declarationOf(catalog.entries[0]!)).toBe(`// A comment.
+type CommentNode = { text: string; replies?: CommentNode[] };
+declare const tools: {
+  forum: {
+    /** Reads a thread. */
+    read_thread(input: {
+      id: number; // >= 1
+    }): Promise<CommentNode>;
+  };
+};
+`);
+  });
+
+  test('tells what its results looked like, where no schema says it', () => {
+    const catalog = createCatalog([{ namespace: [], tool: toolOf('echo', { description: 'Echoes.' }) }]);
+    const text = declarationOf(catalog.entries[0]!, { outputHint: '{ id: number; text: "*/" }[]' });
+    expect(text).toContain('/** Echoes.\n   @returns seen: { id: number; text: "*\\/" }[] */');
+    expect(mistakes(text)).toEqual([]);
+  });
+});
+
+describe('types that several tools share', () => {
+  test('are declared once, under the name that the schema gives them', () => {
+    const address: JsonSchema = {
+      type: 'object',
+      properties: {
+        street: { type: 'string', description: 'Street and number.' },
+        city: { type: 'string', description: 'City or village.' },
+        country: { type: 'string', description: 'Two letters of ISO 3166.' },
+      },
+    };
+    const tool = (name: string, property: string) => ({
+      namespace: [],
+      tool: toolOf(name, {
+        inputSchema: { type: 'object', properties: { [property]: { $ref: '#/$defs/postal_address' } }, $defs: { postal_address: address } },
+      }),
+    });
+    const text = declarations(createCatalog([tool('send', 'to'), tool('move', 'from')]));
+    expect(text.match(/Street and number/g)).toHaveLength(1);
+    expect(text).toContain('type PostalAddress = {');
+    expect(text).toContain('send(input?: { to?: PostalAddress }): Promise<unknown>;');
   });
 });
 
@@ -162,3 +289,34 @@ function mistakes(text: string): string[] {
   };
   return parseDiagnostics.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
 }
+
+test('the example of the documentation is what is printed', () => {
+  const page = readFileSync(new URL('../../docs/declarations.md', import.meta.url), 'utf8');
+  const example = /```ts\n([\s\S]*?)```/.exec(page)?.[1];
+  const place: JsonSchema = {
+    type: 'object',
+    description: 'A place on a map.',
+    properties: {
+      latitude: { type: 'number' },
+      longitude: { type: 'number' },
+      nearby: { type: 'array', items: { $ref: '#/$defs/place' } },
+    },
+    required: ['latitude', 'longitude'],
+  };
+  const inputSchema: JsonSchema = {
+    type: 'object',
+    properties: {
+      at: { $ref: '#/$defs/place' },
+      days: { type: 'integer', minimum: 1, maximum: 14, default: 3 },
+      unit: { enum: ['celsius', 'fahrenheit'] },
+    },
+    required: ['at'],
+    $defs: { place },
+  };
+  const outputSchema: JsonSchema = {
+    type: 'array',
+    items: { type: 'object', properties: { day: { type: 'string' }, high: { type: ['number', 'null'] } }, required: ['day', 'high'] },
+  };
+  const tool = toolOf('forecast', { description: 'Forecast for the next days.', inputSchema, outputSchema });
+  expect(declarations(createCatalog([{ namespace: ['weather'], tool }]))).toBe(example);
+});

@@ -29,7 +29,7 @@ export function commentText(text: string, length: number = Number.POSITIVE_INFIN
 
 /** The same on one line. */
 export function commentLine(text: string, length?: number): string {
-  return commentText(text.replace(/\s+/g, ' '), length);
+  return commentText(text.replace(/[\s\u0085]+/g, ' '), length);
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be printed.
@@ -44,11 +44,15 @@ function cut(text: string, length: number): string {
   return `${(word !== undefined && word.length > length / 2 ? word : room).trimEnd()}…`;
 }
 
-/** A doc comment; none for an empty text. Further lines stand under the first without stars, which would cost a reader's tokens on every line. */
+/**
+ * A doc comment; none for an empty text. Further lines stand under the first without stars, and those of a long text at the margin, since what
+ * stands before a line costs its reader tokens.
+ */
 export function docComment(text: string, indent: number): string {
   if (text === '') return '';
   const margin = ' '.repeat(indent);
-  return `${margin}/** ${text.replace(/\n(?=.)/g, `\n${margin} `)} */\n`;
+  const isLong = text.split('\n', 5).length > 4;
+  return `${margin}/** ${text.replace(/\n(?=.)/g, isLong ? '\n ' : `\n${margin} `)} */\n`;
 }
 
 /** One line for a comment, the words shortened to `length`; empty when there is nothing to say. */
@@ -96,8 +100,13 @@ function mentions(about: string, value: unknown): boolean {
   );
 }
 
+/** A value in a comment. One that is nested beyond all reason is not shown. */
 export function json(value: unknown): string {
-  return JSON.stringify(value) ?? String(value);
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return '…';
+  }
 }
 
 /** What binds a number and no type can say. */
@@ -193,7 +202,8 @@ export function literalText(value: string | number | boolean): string {
 }
 
 export function quoted(text: string): string {
-  return JSON.stringify(text).replace(INVISIBLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const plain = JSON.stringify(text);
+  return plain.replace(INVISIBLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 const INVISIBLE = /[\u007f-\u009f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;

@@ -60,7 +60,8 @@ function exclusiveNames(alternatives: unknown): string[] | undefined {
 }
 
 /** A condition in words: `kind = "a" and b`. */
-function phrase(schema: unknown): string {
+function phrase(schema: unknown, depth = 0): string {
+  if (depth > 6) return json(schema);
   if (schema === true) return 'anything';
   if (schema === false) return 'nothing';
   if (!isObject(schema)) return json(schema);
@@ -77,8 +78,9 @@ function phrase(schema: unknown): string {
         told.add(name);
       }
     } else if (keyword === 'required') continue;
-    else if (keyword === 'not') parts.push(`not (${phrase(value)})`);
-    else if (keyword === 'anyOf' && Array.isArray(value)) parts.push(value.map(phrase).join(' or '));
+    else if (keyword === 'not') parts.push(`not (${phrase(value, depth + 1)})`);
+    else if (keyword === 'anyOf' && Array.isArray(value))
+      parts.push(value.map((alternative) => phrase(alternative, depth + 1)).join(' or '));
     else return json(schema);
   }
   for (const name of strings(schema['required'])) if (!told.has(name)) parts.push(name);

@@ -21,7 +21,11 @@ export function nameTypes(roots: readonly TypeNode[], nodes: TypeNodes, { worth,
     seen.add(node);
     order.push(node);
     if (node.kind === 'described' && !words.has(node.of)) words.set(node.of, node.words);
-    left.push(...childrenOf(node, nodes).toReversed());
+    const children = childrenOf(node, nodes);
+    for (let index = children.length - 1; index >= 0; index--) {
+      const child = children[index];
+      if (child !== undefined && !isLeaf(child)) left.push(child);
+    }
   }
   // Parts are made before their wholes, so that backwards every type comes before its parts; a type that contains itself is the exception.
   const sorted = order.toSorted((a, b) => b.id - a.id);
@@ -38,7 +42,8 @@ export function nameTypes(roots: readonly TypeNode[], nodes: TypeNodes, { worth,
     const length = lengths.get(node) ?? 0;
     if (node.kind === 'knot' || (isNameable(node, length) && times > 1 && (times - 1) * length - times * 12 - 20 > worth)) named.add(node);
     if (node.kind === 'knot') continue;
-    for (const child of childrenOf(node, nodes)) use(child, named.has(node) ? 1 : times);
+    const each = named.has(node) ? 1 : times;
+    for (const child of childrenOf(node, nodes)) if (!isLeaf(child)) use(child, each);
   }
   const aliases = new Map<TypeNode, Alias>();
   const taken = new Set<string>();
@@ -55,6 +60,10 @@ export function nameTypes(roots: readonly TypeNode[], nodes: TypeNodes, { worth,
     if (node.kind === 'knot') aliases.set(target, alias);
   }
   return aliases;
+}
+
+function isLeaf({ kind }: TypeNode): boolean {
+  return kind === 'word' || kind === 'literal';
 }
 
 function childrenOf(node: TypeNode, nodes: TypeNodes): readonly TypeNode[] {
@@ -95,15 +104,11 @@ function isNameable(node: TypeNode, length: number): boolean {
 function lengthsOf(sorted: readonly TypeNode[]): Map<TypeNode, number> {
   const lengths = new Map<TypeNode, number>();
   // A type that contains itself is printed by its name.
-  const of = (node: TypeNode): number => lengths.get(node) ?? 12;
+  const of = (node: TypeNode): number => (node.kind === 'word' || node.kind === 'literal' ? node.text.length : (lengths.get(node) ?? 12));
   const sum = (nodes: readonly TypeNode[], between: number): number => nodes.reduce((total, node) => total + of(node) + between, 0);
   for (const node of sorted) {
     let length = 0;
     switch (node.kind) {
-      case 'word':
-      case 'literal':
-        length = node.text.length;
-        break;
       case 'array':
         length = of(node.item) + 2;
         break;
@@ -115,8 +120,10 @@ function lengthsOf(sorted: readonly TypeNode[]): Map<TypeNode, number> {
           ) + (node.rest === undefined ? 0 : of(node.rest));
         break;
       case 'object':
-        for (const { name, type, comment } of node.members)
-          length += name.length + of(type) + comment.words.length + comment.remarks.join().length + 5;
+        for (const { name, type, comment } of node.members) {
+          length += name.length + of(type) + comment.words.length + 5;
+          for (const remark of comment.remarks) length += remark.length + 2;
+        }
         for (const { type } of node.indexes) length += of(type) + 16;
         break;
       case 'union':

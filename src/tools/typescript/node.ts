@@ -73,15 +73,24 @@ export class TypeNodes {
   }
 
   union(parts: readonly TypeNode[]): TypeNode {
-    const flat = [...new Set(parts.flatMap((part) => (part.kind === 'union' ? part.parts : [part])))];
-    // A name for nothing more than another part says: the same type with and without words.
-    const plain = new Set(flat);
-    const different = flat.filter((part) => part !== this.never && !(part.kind === 'described' && plain.has(part.of)));
+    const [first] = parts;
+    if (first === undefined) return this.never;
+    if (parts.length === 1) return first;
+    const flat = new Set<TypeNode>();
+    for (const part of parts) {
+      if (part.kind === 'union') for (const inner of part.parts) flat.add(inner);
+      else flat.add(part);
+    }
+    if (flat.has(this.unknown)) return this.unknown;
+    flat.delete(this.never);
+    // The same type with and without words is one.
+    for (const part of flat) if (part.kind === 'described' && flat.has(part.of)) flat.delete(part);
+    const different = [...flat];
     const [only] = different;
-    if (only === undefined) return this.never;
-    if (different.includes(this.unknown)) return this.unknown;
-    if (different.length === 1) return only;
-    return this.#node(`| ${different.map(({ id }) => id).join()}`, { kind: 'union', parts: different });
+    if (only === undefined || different.length === 1) return only ?? this.never;
+    let key = '|';
+    for (const { id } of different) key += ` ${id}`;
+    return this.#node(key, { kind: 'union', parts: different });
   }
 
   intersection(parts: readonly TypeNode[]): TypeNode {

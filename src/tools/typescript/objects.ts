@@ -18,7 +18,11 @@ export function objectOf(
   for (const name of required) names.add(name);
   const members: Member[] = [];
   for (const name of names) {
-    const { type, comment } = reader.place({ schemas: layers.flatMap((layer) => schemasOf(layer, name)), name });
+    const { type, comment } = reader.place({
+      schemas:
+        layers.length === 1 && layers[0] !== undefined ? schemasOf(layers[0], name) : layers.flatMap((layer) => schemasOf(layer, name)),
+      name,
+    });
     members.push({ name, optional: !required.has(name), type, comment });
   }
   const remarks: string[] = [];

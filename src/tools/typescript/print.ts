@@ -60,14 +60,14 @@ export class Printer {
     return this.#print(node, { indent, depth: this.#options.depth }).text;
   }
 
-  /** What a name stands for. */
-  definition(node: TypeNode, words: string): string {
+  /** The declaration of a name. */
+  definition(node: TypeNode, { name, words }: Alias): string {
     const target = node.kind === 'knot' ? this.#nodes.behind(node) : node;
     const { text } = this.#form(target, { indent: 0, depth: this.#options.depth });
     const comment = this.#words(words);
-    if (comment === '') return text;
-    if (text.startsWith('\n')) return `// ${comment}${text}`;
-    return text.startsWith('{\n') ? `{ // ${comment}${text.slice(1)}` : `// ${comment}\n  ${text}`;
+    const start = `type ${name} =`;
+    if (text.startsWith('{\n')) return `${start} {${comment === '' ? '' : ` // ${comment}`}${text.slice(1)};\n`;
+    return `${comment === '' ? '' : `// ${comment}\n`}${start}${text.startsWith('\n') ? '' : ' '}${text};\n`;
   }
 
   #print(node: TypeNode, where: Where): Printed {

@@ -38,7 +38,7 @@ interface Typed {
 /** Deepest nesting that is read; deeper is any value. A compiler would not follow much further. */
 const DEEPEST = 120;
 /** Schemas that are read again because they run in circles. */
-const MOST_REPEATED = 50_000;
+const MOST_REPEATED = 5_000;
 
 export class Reader implements SlotReader {
   readonly nodes: TypeNodes;
@@ -90,7 +90,7 @@ export class Reader implements SlotReader {
     const key = targets.map((target) => this.#id(target)).join();
     const known = this.#typed.get(key) ?? this.#readOpen(key);
     if (known !== undefined) return withWords(known, { words, remarks });
-    if (this.#depth >= DEEPEST) return { node: this.nodes.unknown, words, remarks: [...remarks, 'nested deeper'] };
+    if (this.#depth >= DEEPEST) return { node: this.nodes.unknown, words, remarks };
     this.#open.set(key, undefined);
     this.#depth++;
     const typed = this.#read(targets, slot.name);
