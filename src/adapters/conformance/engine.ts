@@ -277,7 +277,8 @@ export function engineCases({
         const outcome = guest.begin(
           'const rows = []; for (;;) rows.push(Array.from({ length: 1000 }, (_, at) => ({ at, row: rows.length })));',
         );
-        if (outcome.type === 'lines') match(errorIn(outcome).message, /memory/i);
+        // Where there was no room for an error, an engine may throw none; it says that it refused memory all the same.
+        if (outcome.type === 'lines') ok(outcome.starved || /memory/i.test(errorIn(outcome).message), JSON.stringify(outcome));
         else ok(outcome.type === 'dead' && outcome.kind === 'memory', JSON.stringify(outcome));
       }, SMALL_BYTES),
     },
