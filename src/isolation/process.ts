@@ -136,8 +136,7 @@ class ChildWorker implements Channel {
     } catch (error) {
       this.#lose(error);
     } finally {
-      // It had no right to write there, but for its name there is nothing to keep.
-      if (scratch !== undefined) await rm(scratch, { recursive: true, force: true }).catch(() => undefined);
+      if (scratch !== undefined) await remove(scratch);
     }
   }
 
@@ -175,7 +174,8 @@ class ChildWorker implements Channel {
         this.#ranOut ||= OUT_OF_MEMORY.test(words);
         this.#lastWords = words.slice(-MOST_STDERR);
       });
-      this.#listen(child, conversation);
+      // Once it has started it needs no folder: so none is left behind, however this process ends.
+      this.#listen(child, conversation, () => void remove(scratch));
     }
     if (this.#held) this.ref();
     else this.unref();
@@ -186,9 +186,12 @@ class ChildWorker implements Channel {
     this.#lose(this.#reasonOf(child));
   }
 
-  #listen(child: ChildProcess, conversation: Socket): void {
+  #listen(child: ChildProcess, conversation: Socket, onStarted: () => void): void {
+    let started = false;
     const reader = new FrameReader((text, image) => {
       this.#awake.heard();
+      if (!started) onStarted();
+      started = true;
       this.onMessage(text, image);
     });
     conversation.on('data', (chunk: Buffer) => {
@@ -224,4 +227,8 @@ class ChildWorker implements Channel {
     const error = new Error(`The child process ended ${how}.${this.#lastWords === '' ? '' : ` It wrote: ${this.#lastWords}`}`);
     return this.#ranOut ? Object.assign(error, { code: 'ERR_WORKER_OUT_OF_MEMORY' }) : error;
   }
+}
+
+function remove(folder: string): Promise<void> {
+  return rm(folder, { recursive: true, force: true }).catch(() => undefined);
 }
