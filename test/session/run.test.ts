@@ -701,8 +701,16 @@ describe('the application', () => {
   test('sees facts in order, with the original of what the program was not shown', async () => {
     const events: CodeModeEvent[] = [];
     await open({ tools: [fail], observer: { on: (event) => events.push(event) } }).run('try { await tools.fail({}); } catch {}');
-    expect(events.map(({ type }) => type)).toEqual(['execution-start', 'call-start', 'call-end', 'execution-end']);
-    expect((events[2] as { error?: Error }).error?.message).toContain('/etc/passwd');
+    expect(events.map(({ type }) => type)).toEqual([
+      'run-start',
+      'execution-start',
+      'call-queued',
+      'call-start',
+      'call-end',
+      'execution-end',
+      'run-end',
+    ]);
+    expect((events[4] as { error?: Error }).error?.message).toContain('/etc/passwd');
   });
 
   test('may observe badly without harm', async () => {
