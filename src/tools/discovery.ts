@@ -197,6 +197,7 @@ export class Discovery {
     const { namespaces } = this;
     if (namespaces.length === 0) return 'The tools have no namespaces: search without one.';
     const more = namespaces.length - MOST_NAMED;
+    if (namespaces.length === 1) return `The only namespace is ${namespaces[0]}.`;
     return `The namespaces are ${namespaces.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
   }
 }

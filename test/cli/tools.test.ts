@@ -89,7 +89,7 @@ test('tools finds some by words', async () => {
   expect(await callgate('tools', 'qqqqq')).toMatchObject({
     status: 1,
     stdout: '',
-    stderr: 'No tool fits "qqqqq". There are 2 tools. The namespaces are github.\n',
+    stderr: 'No tool fits "qqqqq". There are 2 tools. The only namespace is github.\n',
   });
   expect(await callgate('tools', '--namespace', 'gihub')).toMatchObject({
     status: 2,
