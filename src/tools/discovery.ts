@@ -4,7 +4,7 @@
 import { CodeModeError } from '../protocol/errors.ts';
 import { nearest } from '../protocol/nearest.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
-import { declarationOf, signatureOf } from './declarations.ts';
+import { type DeclarationsOptions, declarationOf, declarations, signatureOf } from './declarations.ts';
 import type { ToolIndex, ToolIndexes } from './search.ts';
 import { commentLine } from './typescript/comment.ts';
 
@@ -36,7 +36,7 @@ export interface FoundTool {
 
 /** What is known of a tool's results that no schema describes, as a TypeScript type. */
 export interface SeenResults {
-  typeOf(entry: CatalogEntry): string | undefined;
+  typeOf(entry: Pick<CatalogEntry, 'segments'>): string | undefined;
 }
 
 export const MOST_FOUND: Readonly<Record<SearchDetail, number>> = { names: 1_000, signatures: 200, full: 50 };
@@ -100,6 +100,13 @@ export class Discovery {
     const others = near.slice(1).map((path) => `tools.${path}`);
     const also = others.length === 0 ? '' : `; near it too: ${others.join(', ')}`;
     return `// There is no tool ${JSON.stringify(asked)}. The nearest is tools.${meant.path}${also}.\n${this.#declare(meant)}`;
+  }
+
+  /** All tools, within a budget; with what was seen of their results. */
+  declarations(options: DeclarationsOptions): string {
+    return declarations(this.catalog, options, ({ segments, tool }) =>
+      tool.outputSchema === undefined ? this.#seen?.typeOf({ segments }) : undefined,
+    );
   }
 
   /** Paths of the tools that a wrong name may stand for, the likeliest first. */

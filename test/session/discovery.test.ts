@@ -236,7 +236,10 @@ describe('what results look like', () => {
     const shared = open({ learnOutputs: 'shared' });
     await shared.run(callFirst, { invocation: { actorId: 'ann' } });
     expect(await valueOf(describeList, shared)).toContain('total: number');
-    expect((await shared.catalog()).describe('github.list_issues')).toContain('total: number');
+    const catalog = await shared.catalog();
+    expect(catalog.describe('github.list_issues')).toContain('total: number');
+    expect(catalog.declarations()).toContain('total: number');
+    expect(catalog.declarations({ budgetTokens: 40 })).not.toContain('total: number');
   });
 });
 
