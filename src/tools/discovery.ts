@@ -39,7 +39,7 @@ export interface SeenResults {
   typeOf(entry: Pick<CatalogEntry, 'segments'>): string | undefined;
 }
 
-export const MOST_FOUND: Readonly<Record<SearchDetail, number>> = { names: 1_000, signatures: 200, full: 50 };
+const MOST_FOUND: Readonly<Record<SearchDetail, number>> = { names: 1_000, signatures: 200, full: 50 };
 const FOUND = 10;
 const SIGNATURE_LENGTH = 400;
 const SENTENCE_LENGTH = 200;
