@@ -61,6 +61,11 @@ export class Discovery {
     this.#seen = seen;
   }
 
+  /** Makes ready for a search in many short steps; without it the first search does it at once. */
+  prepare(): Promise<void> {
+    return this.#indexes.prepare(this.catalog);
+  }
+
   /** The tools that fit, best first. An empty query lists them in the catalog's order. Throws `option_invalid` for a namespace that is not there. */
   search(query: string, options: SearchOptions = {}): FoundTool[] {
     const { detail = 'signatures' } = options;
