@@ -73,7 +73,9 @@ afterAll(async () => {
   process.off('warning', onWarning);
   expect(unhandled).toEqual([]);
   // Listeners that pile up on a signal, timers beyond what Node takes, and the like.
-  expect(warnings.filter((message) => !/ExperimentalWarning|experimental/.test(message))).toEqual([]);
+  expect(
+    warnings.filter((message) => !/ExperimentalWarning|experimental|An observer of code mode failed \(Error: observer\)/.test(message)),
+  ).toEqual([]);
 });
 
 function open(options: CodeModeOptions): CodeMode {
