@@ -30,7 +30,7 @@ export interface Call {
   readonly notes: string[];
 }
 
-export interface Output {
+interface Output {
   readonly level: string;
   readonly text: string | undefined;
   readonly bytes: number;

@@ -8,6 +8,7 @@ import { printable } from './printable.ts';
 import { type RunOptions, run } from './run.ts';
 import type { ServeOptions } from './serve.ts';
 import type { Terminal } from './terminal.ts';
+import { type ToolsOptions, type TypesOptions, tools, types } from './tools.ts';
 import { UsageError } from './usage.ts';
 import { type ReplayOptions, replayFile, type ViewOptions, view } from './view.ts';
 
@@ -119,9 +120,38 @@ function callgate(terminal: Terminal, done: (isOk: boolean) => void): Command {
       const { watchTraces } = await import('./watching.ts');
       await watchTraces(files, options, terminal);
     });
+  addCatalogCommands(command, terminal, done);
   addModelCommands(command, terminal, done);
   addServeCommand(command, terminal, done);
   return command;
+}
+
+/** The commands that show tools. */
+function addCatalogCommands(program: Command, terminal: Terminal, done: (isOk: boolean) => void): void {
+  const withOptions = (command: Command): Command =>
+    command
+      .option('--tools <module>', 'path or package whose default export is the tools')
+      .option('--mcp <file>', 'MCP servers, a JSON file such as { "mcpServers": { "name": { "command": … } } }')
+      .option('--actor <id>', "who the tools are for: the invocation's actorId")
+      .option('--context <json>', "facts for the tools: the invocation's context, a JSON object", parseContext)
+      .option('--interface <name>', "where the request came from: the invocation's interface", 'cli');
+  withOptions(program.command('types').description('print what a model would see of the tools: TypeScript declarations, within a budget'))
+    .option('--budget <tokens>', 'about how many tokens they may take; less is said of each tool until it fits', wholeNumber)
+    .option('--pin <name...>', 'tools or namespaces that stay as detailed as can be')
+    .option('--instructions', 'all that a model is told: how to write a program too')
+    .option('--except <name...>', 'with --instructions: tools that stay in the conversation')
+    .addOption(new Option('--discovery <place>', 'where tools are looked for').choices(['guest', 'conversation', 'both']).default('guest'))
+    .action((options: TypesOptions) => types(options, terminal));
+  withOptions(program.command('tools').description('list the tools, search them, or describe one'))
+    .argument('[words...]', 'what to look for; nothing lists them all')
+    .option('--search <words>', 'the same as the words')
+    .option('--describe <name>', 'the full declaration of one tool')
+    .option('--namespace <name>', 'only tools of this namespace')
+    .option('--limit <number>', 'tools at most; 10 of those that fit, or all', wholeNumber)
+    .addOption(new Option('--detail <much>', 'how much to tell of each').choices(['names', 'signatures', 'full']))
+    .option('--json', 'print a JSON document')
+    .addHelpText('after', '\nExit status: 0 there are such tools, 1 there are none, 2 the command was called wrongly.')
+    .action(async (words: string[], options: ToolsOptions) => done(await tools(words, options, terminal)));
 }
 
 /** The model that answers when no other is asked for. */

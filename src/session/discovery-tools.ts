@@ -26,6 +26,7 @@ export function discoveryTools(discovery: Discovery, checkOpen: () => void): rea
       },
       execute: async (input) => {
         checkOpen();
+        await discovery.prepare();
         return String(searchTools(discovery, [{ ...(typeof input === 'object' ? input : { query: input }), format: 'text' }]));
       },
     },

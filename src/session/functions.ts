@@ -1,6 +1,7 @@
 // The functions that programs have beside their tools and that the host carries out: their names, which the guest's image holds, and
 // what each does for one run. Not here: how a call of one is checked and answered (execution.ts).
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
+import { CodeModeError } from '../protocol/errors.ts';
 import type { Discovery, FoundTool } from '../tools/discovery.ts';
 import { readNames, readSearch } from '../tools/discovery-arguments.ts';
 import { artifactFunctions } from './artifact-functions.ts';
@@ -22,7 +23,13 @@ export function hostFunctions({
 }): ReadonlyMap<string, HostFunction> {
   return new Map<string, HostFunction>([
     ...artifactFunctions(),
-    ['searchTools', (args, { signal }) => turns.take(() => searchTools(discovery, args), signal)],
+    [
+      'searchTools',
+      async (args, { signal }) => {
+        await discovery.prepare();
+        return turns.take(() => searchTools(discovery, args), signal);
+      },
+    ],
     ['describeTool', (args, { signal }) => turns.take(() => describeTools(discovery, args), signal)],
   ]);
 }
@@ -40,22 +47,48 @@ export function describeTools(discovery: Discovery, args: readonly unknown[]): s
     .join('\n\n');
 }
 
+/** Searches that one program may have waiting. */
+const MOST_WAITING = 1_000;
+
 /**
- * Lets the searches of all programs happen one after another, with the event loop between them: a program that asks in a loop waits for itself,
- * and nobody else for it.
+ * Lets the searches of all programs happen one at a time, each program's in its turn, with the event loop between them: a program that asks in
+ * a loop waits for itself, and nobody else for it.
  */
 export class SearchTurns {
-  #last: Promise<unknown> = Promise.resolve();
+  /** By program, in the order of their next turns. */
+  readonly #waiting = new Map<AbortSignal, (() => void)[]>();
+  #isServing = false;
 
-  /** Does the work in its turn; rejects without doing it when `signal` is aborted by then. */
+  /** Does the work in its turn; rejects without doing it when `signal`, which stands for the program, is aborted by then. */
   take<T>(work: () => T, signal: AbortSignal): Promise<T> {
-    const turn = this.#last.then(async () => {
-      signal.throwIfAborted();
-      const done = work();
-      await eventLoopTurn();
-      return done;
+    const own = this.#waiting.get(signal) ?? [];
+    if (own.length >= MOST_WAITING)
+      return Promise.reject(new CodeModeError('limit_exceeded', `${MOST_WAITING} searches are waiting already; await some of them first.`));
+    return new Promise((resolve, reject) => {
+      own.push(() => {
+        try {
+          signal.throwIfAborted();
+          resolve(work());
+        } catch (error) {
+          reject(error);
+        }
+      });
+      this.#waiting.set(signal, own);
+      if (!this.#isServing) void this.#serve();
     });
-    this.#last = turn.catch(() => undefined);
-    return turn;
+  }
+
+  async #serve(): Promise<void> {
+    this.#isServing = true;
+    for (let [next] = this.#waiting; next !== undefined; [next] = this.#waiting) {
+      const [signal, own] = next;
+      const work = own.shift();
+      // To the end of the line, behind the other programs.
+      this.#waiting.delete(signal);
+      if (own.length > 0) this.#waiting.set(signal, own);
+      work?.();
+      await eventLoopTurn();
+    }
+    this.#isServing = false;
   }
 }

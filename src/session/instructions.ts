@@ -2,7 +2,7 @@
 // the tools in as much detail as a budget allows. Not here: how tools are declared (tools/declarations.ts).
 import type { Limits } from '../protocol/limits.ts';
 import type { Catalog } from '../tools/catalog.ts';
-import { declarations } from '../tools/declarations.ts';
+import type { Discovery } from '../tools/discovery.ts';
 import { exampleProgram } from './example-program.ts';
 import type { DiscoveryPlace } from './options.ts';
 
@@ -13,17 +13,18 @@ const NAMES_LENGTH = 120;
 
 /** What is on in a session. */
 export interface InstructionsFor {
-  /** What programs may call. */
-  readonly catalog: Catalog;
+  /** Over what programs may call. */
+  readonly discovery: Discovery;
   /** All tools of the run, those that stay in the conversation too. */
   readonly everything: Catalog;
   readonly limits: Limits;
-  readonly discovery: DiscoveryPlace;
+  readonly discoveryPlace: DiscoveryPlace;
 }
 
 /** Under 350 tokens, and the declarations after them. */
-export function instructionsFor({ catalog, everything, limits, discovery }: InstructionsFor): string {
-  const inGuest = discovery !== 'conversation';
+export function instructionsFor({ discovery, everything, limits, discoveryPlace }: InstructionsFor): string {
+  const { catalog } = discovery;
+  const inGuest = discoveryPlace !== 'conversation';
   const count = catalog.entries.length;
   const lines = [
     'Write programs for `exec`: JavaScript or TypeScript, top-level await. Filter, join and count inside; `return` the one small value that answers.',
@@ -31,7 +32,7 @@ export function instructionsFor({ catalog, everything, limits, discovery }: Inst
     'Also: console.log and text(value) for output; exit(value) ends early; store(key, value) and load(key) keep JSON for later programs; sleep(ms).',
     'Files of tools: `artifacts` ({ id, name, mediaType, bytes }), await readArtifact(id), await saveArtifact({ name, data }).',
     inGuest && count > 0 && 'ALL_TOOLS lists the tools; await searchTools("words") finds some, await describeTool(name) tells all of one.',
-    discovery !== 'guest' && count > 0 && 'Before you write, `search_tools` finds tools and `describe_tool` tells all of one.',
+    discoveryPlace !== 'guest' && count > 0 && 'Before you write, `search_tools` finds tools and `describe_tool` tells all of one.',
     `A program has ${limits.calls.toLocaleString('en-US')} calls, ${limits.concurrentCalls} at a time, ${seconds(limits.cpuMs)} of computing (interpreted) and ${Math.floor(limits.memoryBytes / 2 ** 20)} MiB. There is no network, file system or import.`,
     keptBack(catalog, everything),
   ];
@@ -39,7 +40,7 @@ export function instructionsFor({ catalog, everything, limits, discovery }: Inst
   if (count === 0) return `${how}\nPrograms have no tools.`;
   const example = exampleProgram(catalog);
   const shown = example === undefined ? '' : `\nFor example:\n\`\`\`ts\n${example}\n\`\`\``;
-  return `${how}${shown}\nThe tools:\n\`\`\`ts\n${declarations(catalog, { budgetTokens: BUDGET_TOKENS })}\`\`\``;
+  return `${how}${shown}\nThe tools:\n\`\`\`ts\n${discovery.declarations({ budgetTokens: BUDGET_TOKENS })}\`\`\``;
 }
 
 /** The tools that the model calls itself. */

@@ -2,7 +2,7 @@
 // how the tools are collected (code-mode.ts).
 import { CodeModeError } from '../protocol/errors.ts';
 import type { Catalog } from '../tools/catalog.ts';
-import { type DeclarationsOptions, declarations } from '../tools/declarations.ts';
+import type { DeclarationsOptions } from '../tools/declarations.ts';
 import type { Discovery, FoundTool, SearchOptions } from '../tools/discovery.ts';
 import { readSearch } from '../tools/discovery-arguments.ts';
 import { describe } from '../tools/json.ts';
@@ -44,7 +44,7 @@ export function modelCatalog(catalog: Catalog, discovery: Discovery): ModelCatal
   };
   return {
     tools,
-    declarations: (options = {}) => declarations(catalog, checkDeclarations(options, catalog)),
+    declarations: (options = {}) => discovery.declarations(checkDeclarations(options, catalog)),
     search: (query, options = {}) => {
       const { query: words, ...rest } = read(query, options);
       return discovery.search(words, rest);

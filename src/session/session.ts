@@ -132,8 +132,7 @@ export class OpenSession implements Session {
 
   get instructions(): string {
     if (this.#instructions === undefined) {
-      const { catalog, everything, limits, discoveryPlace: discovery } = this.#parts;
-      this.#instructions = instructionsFor({ catalog, everything, limits, discovery });
+      this.#instructions = instructionsFor(this.#parts);
     }
     return this.#instructions;
   }

@@ -19,6 +19,9 @@ export interface DeclaredCatalog {
   readonly entries: readonly DeclaredEntry[];
 }
 
+/** The type of a tool's results, where nothing but results that were seen tells it. */
+export type OutputHint = (entry: DeclaredEntry) => string | undefined;
+
 export interface DeclarationsOptions {
   /** About how many tokens the text may take: one is reckoned for every four characters, since no tokenizer is asked. Default: no bound. */
   readonly budgetTokens?: number;
@@ -31,7 +34,11 @@ export interface DeclarationsOptions {
  * more briefly, for all tools alike: descriptions shortened, signatures without descriptions, names by namespace, and at last how many tools
  * there are and how to find them. The same catalog gives the same text, in whatever order its tools come, so that a prompt can be cached.
  */
-export function declarations(catalog: DeclaredCatalog, { budgetTokens, pinned = [] }: DeclarationsOptions = {}): string {
+export function declarations(
+  catalog: DeclaredCatalog,
+  { budgetTokens, pinned = [] }: DeclarationsOptions = {},
+  hintFor: OutputHint = () => undefined,
+): string {
   const entries = inOrder(catalog.entries);
   const chosen = new Set(pinned);
   const isPinned = entries.map((entry) => chosen.size > 0 && namesOf(entry).some((name) => chosen.has(name)));
@@ -41,14 +48,14 @@ export function declarations(catalog: DeclaredCatalog, { budgetTokens, pinned = 
   const attempt = (detailOf: (index: number) => Detail): boolean => {
     // What cannot fit is not printed to find that out.
     if (most < Number.POSITIVE_INFINITY && page.least(detailOf) > most) return false;
-    text = page.render(detailOf);
+    text = page.render(detailOf, hintFor);
     return text.length <= most;
   };
   for (const detail of DETAILS) if (attempt((index) => (isPinned[index] === true ? FULL : detail))) return text;
   if (isPinned.includes(true)) {
     for (const detail of DETAILS.slice(1)) if (attempt((index) => (isPinned[index] === true ? detail : BRIEFEST))) return text;
   }
-  return page.render(() => BRIEFEST);
+  return page.render(() => BRIEFEST, hintFor);
 }
 
 /** Near enough for English and code; no tokenizer is asked. */
@@ -61,7 +68,10 @@ export interface DeclarationOptions {
 
 /** One tool in full: `declare const tools: {…}` with nothing else in it, and the types that it needs. */
 export function declarationOf(entry: DeclaredEntry, { outputHint }: DeclarationOptions = {}): string {
-  return new Page([entry]).render(() => FULL, outputHint);
+  return new Page([entry]).render(
+    () => FULL,
+    () => outputHint,
+  );
 }
 
 /** How a tool is shown. */
@@ -96,7 +106,7 @@ class Page {
     this.#entries = entries;
   }
 
-  render(detailOf: (index: number) => Detail, outputHint?: string): string {
+  render(detailOf: (index: number) => Detail, hintFor: OutputHint): string {
     const shown = new Map<Detail, DeclaredEntry[]>();
     for (const [index, entry] of this.#entries.entries()) {
       const detail = detailOf(index);
@@ -120,7 +130,9 @@ class Page {
         segments: entry.segments,
         form: detail.form,
         text: (indent: number): string =>
-          printer === undefined ? '' : toolText({ entry, detail, types: this.#worldOf(detail).read(entry), printer, outputHint }, indent),
+          printer === undefined
+            ? ''
+            : toolText({ entry, detail, types: this.#worldOf(detail).read(entry), printer, outputHint: hintFor(entry) }, indent),
       };
     });
     return `${shared}${outline(items)}`;

@@ -4,7 +4,7 @@
 import { CodeModeError } from '../protocol/errors.ts';
 import { nearest } from '../protocol/nearest.ts';
 import type { Catalog, CatalogEntry } from './catalog.ts';
-import { declarationOf, signatureOf } from './declarations.ts';
+import { type DeclarationsOptions, declarationOf, declarations, signatureOf } from './declarations.ts';
 import type { ToolIndex, ToolIndexes } from './search.ts';
 import { commentLine } from './typescript/comment.ts';
 
@@ -36,10 +36,10 @@ export interface FoundTool {
 
 /** What is known of a tool's results that no schema describes, as a TypeScript type. */
 export interface SeenResults {
-  typeOf(entry: CatalogEntry): string | undefined;
+  typeOf(entry: Pick<CatalogEntry, 'segments'>): string | undefined;
 }
 
-export const MOST_FOUND: Readonly<Record<SearchDetail, number>> = { names: 1_000, signatures: 200, full: 50 };
+const MOST_FOUND: Readonly<Record<SearchDetail, number>> = { names: 1_000, signatures: 200, full: 50 };
 const FOUND = 10;
 const SIGNATURE_LENGTH = 400;
 const SENTENCE_LENGTH = 200;
@@ -59,6 +59,11 @@ export class Discovery {
     this.catalog = catalog;
     this.#indexes = indexes;
     this.#seen = seen;
+  }
+
+  /** Makes ready for a search in many short steps; without it the first search does it at once. */
+  prepare(): Promise<void> {
+    return this.#indexes.prepare(this.catalog);
   }
 
   /** The tools that fit, best first. An empty query lists them in the catalog's order. Throws `option_invalid` for a namespace that is not there. */
@@ -100,6 +105,13 @@ export class Discovery {
     const others = near.slice(1).map((path) => `tools.${path}`);
     const also = others.length === 0 ? '' : `; near it too: ${others.join(', ')}`;
     return `// There is no tool ${JSON.stringify(asked)}. The nearest is tools.${meant.path}${also}.\n${this.#declare(meant)}`;
+  }
+
+  /** All tools, within a budget; with what was seen of their results. */
+  declarations(options: DeclarationsOptions): string {
+    return declarations(this.catalog, options, ({ segments, tool }) =>
+      tool.outputSchema === undefined ? this.#seen?.typeOf({ segments }) : undefined,
+    );
   }
 
   /** Paths of the tools that a wrong name may stand for, the likeliest first. */
@@ -197,6 +209,7 @@ export class Discovery {
     const { namespaces } = this;
     if (namespaces.length === 0) return 'The tools have no namespaces: search without one.';
     const more = namespaces.length - MOST_NAMED;
+    if (namespaces.length === 1) return `The only namespace is ${namespaces[0]}.`;
     return `The namespaces are ${namespaces.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
   }
 }

@@ -1,6 +1,7 @@
 // Finds tools by words: an index over names, descriptions and names of parameters. A query is a program's text and may be hostile: the
 // time that one takes is bounded whatever it says. Not here: what is told of a tool that was found (discovery.ts).
 import { createHash } from 'node:crypto';
+import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import MiniSearch from 'minisearch';
 import SearchableMap from 'minisearch/SearchableMap';
 import type { Catalog, CatalogEntry } from './catalog.ts';
@@ -41,13 +42,46 @@ export function createToolIndex(catalog: Catalog, ranking: Ranking = RANKING): T
 export class ToolIndexes {
   readonly #byCatalog = new WeakMap<Catalog, ToolIndex>();
   readonly #byContent = new Map<string, ToolIndex>();
+  readonly #preparing = new WeakMap<Catalog, Promise<void>>();
 
+  /** The index of a catalog; makes it at once when it was not prepared. */
   of(catalog: Catalog): ToolIndex {
     const known = this.#byCatalog.get(catalog);
     if (known !== undefined) return known;
     const documents = catalog.entries.map(documentOf);
-    const content = createHash('sha256').update(JSON.stringify(documents)).digest('base64');
-    const index = this.#byContent.get(content) ?? new WordIndex(documents, RANKING);
+    const content = contentOf(documents);
+    return this.#keep(catalog, content, this.#byContent.get(content) ?? new WordIndex(documents, RANKING));
+  }
+
+  /** Makes the index of a catalog in many short steps, so that the event loop has its turns. */
+  prepare(catalog: Catalog): Promise<void> {
+    if (this.#byCatalog.has(catalog)) return Promise.resolve();
+    const preparing = this.#preparing.get(catalog) ?? this.#prepare(catalog);
+    this.#preparing.set(catalog, preparing);
+    return preparing;
+  }
+
+  async #prepare(catalog: Catalog): Promise<void> {
+    const documents: Document[] = [];
+    for (const part of partsOf(catalog.entries)) {
+      documents.push(...part.map(documentOf));
+      await eventLoopTurn();
+    }
+    const content = contentOf(documents);
+    const known = this.#byContent.get(content);
+    if (known !== undefined) {
+      this.#keep(catalog, content, known);
+      return;
+    }
+    const index = new WordIndex([], RANKING);
+    for (const part of partsOf(documents)) {
+      index.add(part);
+      await eventLoopTurn();
+    }
+    this.#keep(catalog, content, index);
+  }
+
+  #keep(catalog: Catalog, content: string, index: ToolIndex): ToolIndex {
     // Last in the map is the latest used.
     this.#byContent.delete(content);
     this.#byContent.set(content, index);
@@ -58,6 +92,18 @@ export class ToolIndexes {
   }
 }
 
+function contentOf(documents: readonly Document[]): string {
+  const hash = createHash('sha256');
+  for (const { path, name, description, parameters } of documents) hash.update(JSON.stringify([path, name, description, parameters]));
+  return hash.digest('base64');
+}
+
+/** Pieces that take a few milliseconds each. */
+function* partsOf<T>(list: readonly T[]): Generator<readonly T[]> {
+  for (let start = 0; start < list.length; start += TOOLS_AT_ONCE) yield list.slice(start, start + TOOLS_AT_ONCE);
+}
+
+const TOOLS_AT_ONCE = 50;
 const MOST_INDEXES = 8;
 
 /** What is read of a query, in UTF-16 units. */
@@ -130,18 +176,24 @@ class WordIndex implements ToolIndex {
       tokenize: (text) => (text === '' ? [] : text.split(' ')),
       processTerm: (word) => word,
     });
+    this.add(documents);
+  }
+
+  /** Adds tools, which follow those before in the catalog. */
+  add(documents: readonly Document[]): void {
     this.#search.addAll(documents);
     for (const { id, path, name, description, parameters } of documents) {
       const words = name.split(' ');
       this.#nameWords[id] = new Set([...words, ...words.map(stemOf)]);
       const last = wordsOf(path.slice(path.lastIndexOf('.') + 1)).join(' ');
-      for (const whole of new Set([name, last])) this.#names.set(whole, [...(this.#names.get(whole) ?? []), id]);
-      for (const field of [name, description, parameters])
-        for (const word of new Set(field.split(' '))) this.#places.set(word, (this.#places.get(word) ?? 0) + 1);
-    }
-    for (const word of this.#places.keys()) {
-      const stem = stemOf(word);
-      this.#stems.set(stem, [...(this.#stems.get(stem) ?? []), word]);
+      for (const whole of new Set([name, last])) listIn(this.#names, whole).push(id);
+      for (const field of [name, description, parameters]) {
+        for (const word of new Set(field.split(' '))) {
+          const places = this.#places.get(word);
+          if (places === undefined) listIn(this.#stems, stemOf(word)).push(word);
+          this.#places.set(word, (places ?? 0) + 1);
+        }
+      }
     }
   }
 
@@ -224,6 +276,15 @@ class WordIndex implements ToolIndex {
     for (const other of this.#places.atPrefix(word).keys()) if (words.push(other) === 50) break;
     return words.sort((a, b) => a.length - b.length).slice(0, MOST_MEANT);
   }
+}
+
+/** The list under a key, a new one if there is none. */
+function listIn<T>(lists: { get(key: string): T[] | undefined; set(key: string, list: T[]): unknown }, key: string): T[] {
+  const known = lists.get(key);
+  if (known !== undefined) return known;
+  const list: T[] = [];
+  lists.set(key, list);
+  return list;
 }
 
 /** Two swapped letters are two edits, but one mistake of a person. */

@@ -71,8 +71,8 @@ export class SeenResultsOfTools {
   }
 
   /** The type of what a tool has returned so far; `undefined` when nothing was seen, or nothing that says more than `unknown`. */
-  typeOf({ path }: CatalogEntry): string | undefined {
-    const learned = this.#tools.get(path);
+  typeOf({ segments }: Pick<CatalogEntry, 'segments'>): string | undefined {
+    const learned = this.#tools.get(segments.join('.'));
     if (learned === undefined) return undefined;
     learned.type ??= typeText(learned.shape);
     return learned.type === 'unknown' ? undefined : learned.type;

@@ -70,17 +70,29 @@ describe('a program', () => {
     );
   });
 
-  test('waits for nobody else’s searches, and nobody for its many', async () => {
-    const flood = codeMode.run("await Promise.all(Array.from({ length: 500 }, (_, n) => searchTools('issue number ' + n)));");
-    expect(await valueOf("return (await searchTools('page')).length;")).toBe(1);
-    expect((await flood).status).toBe('completed');
+  test('waits for nobody else’s searches, however many', async () => {
+    const seen: string[] = [];
+    const telling = open({
+      tools: [defineTool({ name: 'tell', description: 'Tells.', inputSchema: {}, execute: (what) => void seen.push(String(what)) })],
+    });
+    const flood = telling.run(
+      "await Promise.all(Array.from({ length: 900 }, (_, n) => searchTools('number ' + n))); await tools.tell('flood');",
+    );
+    const one = telling.run("await searchTools('tell'); await tools.tell('one');");
+    expect([(await one).status, (await flood).status]).toEqual(['completed', 'completed']);
+    expect(seen).toEqual(['one', 'flood']);
   });
 
-  test('that has ended is searched for no longer', async () => {
-    const before = performance.now();
-    await codeMode.run("for (let n = 0; n < 9_000; n++) void searchTools('issue ' + n); exit('gone');");
+  test('has only so many waiting, and what waits ends with it', async () => {
+    const { value } = await codeMode.run(
+      "const all = await Promise.allSettled(Array.from({ length: 1_500 }, (_, n) => searchTools('issue ' + n))); return [all.filter(({ status }) => status === 'fulfilled').length, all.at(-1).reason.code];",
+    );
+    const [answered, code] = value as [number, string];
+    expect(answered).toBeGreaterThanOrEqual(1_000);
+    expect(answered).toBeLessThan(1_500);
+    expect(code).toBe('limit_exceeded');
+    await codeMode.run("for (let n = 0; n < 900; n++) void searchTools('issue ' + n); exit('gone');");
     expect(await valueOf("return (await searchTools('page')).length;")).toBe(1);
-    expect(performance.now() - before).toBeLessThan(20_000);
   });
 
   test('is checked against the types of both', async () => {
@@ -236,7 +248,10 @@ describe('what results look like', () => {
     const shared = open({ learnOutputs: 'shared' });
     await shared.run(callFirst, { invocation: { actorId: 'ann' } });
     expect(await valueOf(describeList, shared)).toContain('total: number');
-    expect((await shared.catalog()).describe('github.list_issues')).toContain('total: number');
+    const catalog = await shared.catalog();
+    expect(catalog.describe('github.list_issues')).toContain('total: number');
+    expect(catalog.declarations()).toContain('total: number');
+    expect(catalog.declarations({ budgetTokens: 40 })).not.toContain('total: number');
   });
 });
 

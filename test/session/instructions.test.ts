@@ -10,6 +10,8 @@ import { exampleProgram } from '../../src/session/example-program.ts';
 import { instructionsFor } from '../../src/session/instructions.ts';
 import { type Catalog, createCatalog } from '../../src/tools/catalog.ts';
 import { checkedWorld } from '../../src/tools/declarations.ts';
+import { Discovery } from '../../src/tools/discovery.ts';
+import { ToolIndexes } from '../../src/tools/search.ts';
 import { CATALOG_FILES, readCatalog } from '../helpers/catalogs.ts';
 import { toolOf } from '../helpers/tools.ts';
 
@@ -152,7 +154,12 @@ describe('of real catalogs', () => {
     const catalog = readCatalog(file);
     const rest = createCatalog(catalog.entries.slice(20).map(({ spellings, tool }) => ({ namespace: spellings.slice(0, -1), tool })));
     for (const programs of [catalog, rest]) {
-      const text = instructionsFor({ catalog: programs, everything: catalog, limits: resolveLimits(), discovery: 'both' });
+      const text = instructionsFor({
+        discovery: new Discovery(programs, new ToolIndexes()),
+        everything: catalog,
+        limits: resolveLimits(),
+        discoveryPlace: 'both',
+      });
       expect(encode(guideOf(text)).length).toBeLessThan(350);
     }
     const example = exampleProgram(catalog);

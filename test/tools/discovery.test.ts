@@ -104,7 +104,7 @@ describe('a description', () => {
 
   test('shows the type of results that were seen, where no schema tells it', () => {
     const seen = new Discovery(catalog, new ToolIndexes(), {
-      typeOf: ({ path }) => (path === 'clock_zone' ? undefined : '{ seen: true }'),
+      typeOf: ({ segments }) => (segments[0] === 'clock_zone' ? undefined : '{ seen: true }'),
     });
     expect(seen.describe('github.get_user')).toContain('{ seen: true }');
     expect(seen.describe('slack.post')).not.toContain('seen');

@@ -136,6 +136,22 @@ describe('indexes', () => {
     expect(indexes.of(make('Another.'))).not.toBe(first);
   });
 
+  test('are made in short steps where that was asked for, and are the same', async () => {
+    const indexes = new ToolIndexes();
+    let turns = 0;
+    const ticking = setInterval(() => turns++, 0);
+    const many = createCatalog(Array.from({ length: 1_000 }, (_, index) => ({ namespace: [], tool: toolOf(`thing_${index}`) })));
+    await Promise.all([indexes.prepare(many), indexes.prepare(many)]);
+    clearInterval(ticking);
+    expect(turns).toBeGreaterThan(1);
+    const index = indexes.of(many);
+    expect(indexes.of(many)).toBe(index);
+    expect(index.find('thing 777')).toEqual(createToolIndex(many).find('thing 777'));
+    const same = createCatalog(many.entries.map(({ tool }) => ({ namespace: [], tool })));
+    await indexes.prepare(same);
+    expect(indexes.of(same)).toBe(index);
+  });
+
   test('do not pile up', () => {
     const indexes = new ToolIndexes();
     const first = createCatalog([{ namespace: [], tool: toolOf('first') }]);

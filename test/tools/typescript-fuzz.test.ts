@@ -191,7 +191,7 @@ describe('a schema of any kind', () => {
         const entries: DeclaredEntry[] = [];
         for (const [index, each] of drawn.entries()) {
           const validators = compiledOrNot(each);
-          if (validators === undefined) continue;
+          if (validators === undefined || mixesEditions(each)) continue;
           entries.push(entryOf(each as JsonSchema, 'A tool.', index));
           lines.push(`type T${index} = Awaited<ReturnType<typeof tools.server.tool_${index}>>;`);
           for (const [at, value] of samplesOf(each, { seed: 5, count: 4 }).entries()) {
@@ -222,6 +222,12 @@ function compiledOrNot(of: unknown): ReturnType<typeof compileJsonSchema>[] | un
   } catch {
     return undefined;
   }
+}
+
+/** Tuples in the spellings of two editions: the validator reads one of them and skips the other, the type means both. */
+function mixesEditions(of: unknown): boolean {
+  const text = JSON.stringify(of);
+  return text.includes('"prefixItems":') && text.includes('"items":[');
 }
 
 function accepts(validator: ReturnType<typeof compileJsonSchema>, value: unknown): boolean {

@@ -1,7 +1,6 @@
 // Reads a JSON Schema as a type: what each keyword means for the values, whatever the schema holds. References may run in circles and nesting may be
 // bottomless; what is cut off is any value. Not here: objects and lists (objects.ts, lists.ts), and the text (print.ts).
-import type { JsonSchema } from '../dialect.ts';
-import { declaredDialect } from '../dialect.ts';
+import { type Dialect, declaredDialect, type JsonSchema } from '../dialect.ts';
 import { annotationsOf, countOf, json, literalText, NO_COMMENT, numberRemarks, stringRemarks, wordsOf } from './comment.ts';
 import { conditionsOf } from './conditions.ts';
 import { ANNOTATIONS, isObject, type SchemaObject } from './keywords.ts';
@@ -43,7 +42,7 @@ const MOST_REPEATED = 5_000;
 export class Reader implements SlotReader {
   readonly nodes: TypeNodes;
   readonly #references: References;
-  readonly #isDraft7: boolean;
+  readonly #dialect: Dialect | undefined;
   readonly #comments: boolean;
   readonly #ids = new Map<unknown, number>();
   readonly #typed = new Map<string, Typed>();
@@ -60,7 +59,7 @@ export class Reader implements SlotReader {
     this.nodes = nodes;
     this.#comments = comments;
     this.#references = new References(root);
-    this.#isDraft7 = declaredDialect(root) === 'draft-07';
+    this.#dialect = declaredDialect(root);
   }
 
   /** The type of a place and its comment. */
@@ -150,9 +149,13 @@ export class Reader implements SlotReader {
     if (!isObject(schema)) return undefined;
     const reference = schema['$ref'] ?? schema['$dynamicRef'] ?? schema['$recursiveRef'];
     if (typeof reference !== 'string') return undefined;
-    if (this.#isDraft7 && '$ref' in schema) return reference;
     const others = Object.keys(schema).filter((keyword) => !ANNOTATIONS.has(keyword) && !keyword.startsWith('x-'));
-    return others.length === 1 ? reference : undefined;
+    return others.length === 1 || ('$ref' in schema && this.#hidesOthers()) ? reference : undefined;
+  }
+
+  /** In draft-07 a `$ref` hides what stands beside it. A schema that names no edition is of that one if only that one accepts it. */
+  #hidesOthers(): boolean {
+    return this.#dialect === 'draft-07' || (this.#dialect === undefined && this.#references.listsItems);
   }
 
   #id(schema: unknown): number {
@@ -199,7 +202,7 @@ export class Reader implements SlotReader {
 
   #readShape(schema: SchemaObject, about: string, kinds: readonly Kind[] | undefined): Shape {
     const reference = schema['$ref'];
-    if (this.#isDraft7 && typeof reference === 'string') return this.#referred(reference, schema, about);
+    if (typeof reference === 'string' && this.#hidesOthers()) return this.#referred(reference, schema, about);
     let shape: Shape = FREE;
     for (const keyword of ['$ref', '$dynamicRef', '$recursiveRef']) {
       const leads = schema[keyword];

@@ -22,6 +22,12 @@ export class References {
     this.#root = root;
   }
 
+  /** Whether a part lists the items of a tuple under `items`, which no edition after draft-07 does. */
+  get listsItems(): boolean {
+    this.#index ??= indexOf(this.#root);
+    return this.#index.listsItems;
+  }
+
   /** `undefined` when the reference of `from` leads nowhere, to another document, or to what is no schema. */
   resolve(reference: string, from: SchemaObject): Target | undefined {
     if (reference === '#' && this.#index === undefined && !hasAddresses(this.#root)) return { schema: this.#root, name: '' };
@@ -42,6 +48,7 @@ interface Index {
   /** The base address of every schema that lies in a part with an address of its own. */
   readonly bases: Map<SchemaObject, string>;
   readonly resources: Map<string, Resource>;
+  listsItems: boolean;
 }
 
 function hasAddresses(root: boolean | SchemaObject): boolean {
@@ -51,7 +58,7 @@ function hasAddresses(root: boolean | SchemaObject): boolean {
 /** Without recursion: a schema may be nested as deeply as it likes. */
 function indexOf(root: boolean | SchemaObject): Index {
   const first: Resource = { root, anchors: new Map() };
-  const index: Index = { bases: new Map(), resources: new Map([['', first]]) };
+  const index: Index = { bases: new Map(), resources: new Map([['', first]]), listsItems: false };
   const left: { readonly schema: unknown; readonly base: string; readonly resource: Resource }[] = [
     { schema: root, base: '', resource: first },
   ];
@@ -78,6 +85,7 @@ function indexOf(root: boolean | SchemaObject): Index {
       if (typeof anchor === 'string' && !resource.anchors.has(anchor)) resource.anchors.set(anchor, schema);
     }
     if (base !== '') index.bases.set(schema, base);
+    if (Array.isArray(schema['items'])) index.listsItems = true;
     const push = (inner: unknown): void => {
       if (isObject(inner)) left.push({ schema: inner, base, resource });
     };
