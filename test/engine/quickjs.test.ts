@@ -224,7 +224,7 @@ describe('a parked program', () => {
       realm,
       `let count = 40; const add = (n) => (count += n);
        const map = new Map([['k', { add }]]);
-       const timer = new Promise((resolve) => setTimeout(() => resolve('rang'), 30));
+       const timer = new Promise((resolve) => setTimeout(() => resolve('rang'), 300));
        const [a, b] = await Promise.all([tools.one({ n: 1 }), tools.two()]);
        map.get('k').add(a + b);
        return [count, await timer];`,
@@ -232,7 +232,7 @@ describe('a parked program', () => {
     const image = park(realm);
     const first = said(resume(other, image, '[[2,0,1]]'));
     expect(first.map((message) => message.type)).toEqual(['wake']);
-    await new Promise((resolve) => setTimeout(resolve, 40));
+    await new Promise((resolve) => setTimeout(resolve, 320));
     const again = park(other);
     // And back into the realm that it came from, where another program has run meanwhile.
     begin(realm, 'globalThis.left = 1; return left;');

@@ -59,6 +59,11 @@ const LIMITS = {
 /** The guest's end, and a second for the host's fence; the rest is for a busy machine. */
 const LATEST_MS = LIMITS.wallMs + 1_000 + 300;
 const LONGEST_BLOCK_MS = 50;
+/** Other kinds that an engine may end a case with, and why. */
+const ALSO: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  // Each promise of that chain holds the one before: V8 makes them so quickly that the memory is used up before the time.
+  v8: { 'cpu-003': ['memory'] },
+};
 /** What the corpus calls our kinds. */
 const KINDS: Readonly<Record<string, string>> = { program: 'guest', fault: 'crash' };
 /** What depends on how busy the machine is gets another chance. */
@@ -197,7 +202,8 @@ async function attack(hostile: HostileCase): Promise<string[]> {
   const value = json === undefined ? null : JSON.parse(json);
   if (assert.status === 'ok' && kind !== undefined) problems.push(`should complete, but: ${kind} ${result.error?.message}`);
   if (assert.status === 'error' && kind === undefined) problems.push(`should not complete, but gave ${json}`);
-  if (kind !== undefined && assert.kinds !== undefined && !assert.kinds.includes(kind))
+  const also = ALSO[engine]?.[hostile.id] ?? [];
+  if (kind !== undefined && assert.kinds !== undefined && !assert.kinds.includes(kind) && !also.includes(kind))
     problems.push(`ended as ${kind}: ${result.error?.message}`);
   if (kind === undefined) {
     for (const key of ['value', 'valueIfOk'] as const)

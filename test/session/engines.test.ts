@@ -49,9 +49,9 @@ describe.each(COMBINATIONS)('$engine, $isolation', (combination) => {
   });
 
   test('a program with more memory than the application gives has it', async () => {
-    const source = 'const a = new Uint8Array(80 << 20).fill(1); return a.length;';
+    const source = 'const a = new Uint8Array(160 << 20).fill(1); return a.length;';
     expect((await own?.run(source))?.status).toBe('error');
-    expect(await own?.run(source, { limits: { memoryBytes: 256 << 20 } })).toMatchObject({ value: 80 << 20 });
+    expect(await own?.run(source, { limits: { memoryBytes: 512 << 20 } })).toMatchObject({ value: 160 << 20 });
   });
 });
 
