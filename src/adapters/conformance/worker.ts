@@ -48,7 +48,8 @@ export function workerCases({
           deepEqual([first.turn.fate, first.lines], ['live', 'call 1 0 P {"n":1}']);
           host.say({ type: 'post', id: 1 }, '[[1,0,40]]');
           const second = await host.turn(1);
-          deepEqual([second.turn.fate, second.lines], ['live', 'out log "40"\ncall 2 1 P {}']);
+          // On a busy machine the turn may take long enough for its output to go ahead.
+          deepEqual([second.turn.fate, [...host.printed.splice(0), second.lines].join('\n')], ['live', 'out log "40"\ncall 2 1 P {}']);
           host.say({ type: 'post', id: 1 }, '[[2,0,2]]');
           const last = await host.turn(1);
           deepEqual([last.turn.fate, last.value], ['done', 42]);
