@@ -277,7 +277,8 @@ export function engineCases({
         const outcome = guest.begin(
           'const rows = []; for (;;) rows.push(Array.from({ length: 1000 }, (_, at) => ({ at, row: rows.length })));',
         );
-        if (outcome.type === 'lines') match(errorIn(outcome).message, /memory/i);
+        // With no room left for an error an engine may throw anything: then it has to say that it was starved.
+        if (outcome.type === 'lines') ok(/memory/i.test(errorIn(outcome).message) || outcome.starved, JSON.stringify(outcome));
         else ok(outcome.type === 'dead' && outcome.kind === 'memory', JSON.stringify(outcome));
       }, SMALL_BYTES),
     },
