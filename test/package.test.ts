@@ -90,7 +90,7 @@ test('engines and channels of others are made with the installed package, and te
     `import { createCodeMode } from 'callgate';
      import { channelCases, linkedChannels, scriptedWorkers } from 'callgate/testing';
      import { GUEST_RUNTIME, serveWorker } from 'callgate/worker';
-     const open = () => { const [near, far] = linkedChannels(); far.onMessage = (text, image) => far.send(text, image); return { near }; };
+     const open = () => { const [near, far] = linkedChannels(); far.onMessage = (text, image, beside) => far.send(text, image, beside); return { near }; };
      for (const { run } of channelCases({ open })) await run();
      const codeMode = createCodeMode({ tools: [], isolation: scriptedWorkers(['done P 42']) });
      const { value } = await codeMode.run('return 0;');

@@ -1,5 +1,8 @@
 // A program over two MCP servers: it reads a folder with one and remembers what it saw with the other.
 // Run: node examples/mcp/use-servers.mjs
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import process from 'node:process';
 import { createCodeMode } from 'callgate';
 import { mcpProvider } from 'callgate/mcp';
@@ -13,7 +16,10 @@ const files = mcpProvider({
   // Of what the server offers, what only reads.
   map: (tool) => tool.annotations?.readOnlyHint && tool,
 });
-const memory = mcpProvider({ name: 'memory', command: process.execPath, args: [server('memory')], env: { MEMORY_FILE_PATH: '/dev/null' } });
+// The server puts a new file in the place of this one whenever it remembers something: never name a device here.
+const folder = await mkdtemp(join(tmpdir(), 'callgate-memory-'));
+const env = { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') };
+const memory = mcpProvider({ name: 'memory', command: process.execPath, args: [server('memory')], env });
 const codeMode = createCodeMode({ tools: [files, memory] });
 
 const { value, error } = await codeMode.run(`
@@ -26,3 +32,4 @@ const { value, error } = await codeMode.run(`
 console.log(error?.message ?? value);
 await codeMode.close();
 await Promise.all([files.disconnect(), memory.disconnect()]);
+await rm(folder, { recursive: true });

@@ -20,7 +20,7 @@ describe('linked channels', () => {
     channelCases({
       open() {
         const [near, far] = linkedChannels();
-        far.onMessage = (text, image) => far.send(text, image);
+        far.onMessage = (text, image, beside) => far.send(text, image, beside);
         return { near, lose: () => near.onLost(new Error('gone')) };
       },
       skip: { 'a far side that goes away: is told once': 'both ends are in one thread: nothing goes away by accident' },

@@ -6,7 +6,7 @@ import { type ConformanceCase, casesOf, type Skips } from './case.ts';
 
 /** A channel to be tested. */
 export interface ChannelSubject {
-  /** Opens one whose far side sends back every message as it is, with its image. */
+  /** Opens one whose far side sends back every message as it is, with its image and the bytes beside it. */
   readonly open: () => ChannelToEcho | Promise<ChannelToEcho>;
   /** Cases that it does not keep, with the reasons. */
   readonly skip?: Skips;
@@ -68,6 +68,21 @@ export function channelCases({ open, skip }: ChannelSubject): readonly Conforman
           deepEqual([second.text, second.image], ['without', undefined]);
           deepEqual([third.text, third.image?.byteLength], ['empty', 0]);
         }),
+        'carries bytes beside it, if it says that it does': onChannel(async (ear) => {
+          if (ear.channel.carriesBytes !== true) return;
+          const sent = [1, 700, 70_000].map((length) => Uint8Array.from({ length }, (_, index) => index * 7));
+          ear.channel.send(
+            'with',
+            undefined,
+            sent.map((bytes) => bytes.slice().buffer),
+          );
+          ear.channel.send('without');
+          const [first, second] = [await ear.next(), await ear.next()];
+          deepEqual([first.text, first.image, first.beside.length], ['with', undefined, 3]);
+          for (const [index, bytes] of sent.entries())
+            ok(Buffer.from(first.beside[index] ?? new ArrayBuffer(0)).equals(bytes), 'bytes came back otherwise');
+          deepEqual([second.text, second.beside], ['without', []]);
+        }),
       },
       closing: {
         'ends the conversation, and is safe to do twice': onChannel(async (ear) => {
@@ -105,17 +120,23 @@ export function channelCases({ open, skip }: ChannelSubject): readonly Conforman
   );
 }
 
+interface Heard {
+  readonly text: string;
+  readonly image: ArrayBuffer | undefined;
+  readonly beside: readonly ArrayBuffer[];
+}
+
 /** What comes out of a channel. */
 class Ear {
   readonly channel: Channel;
   losses = 0;
-  readonly #heard: { readonly text: string; readonly image: ArrayBuffer | undefined }[] = [];
+  readonly #heard: Heard[] = [];
   #wake: () => void = () => undefined;
 
   constructor(channel: Channel) {
     this.channel = channel;
-    channel.onMessage = (text, image) => {
-      this.#heard.push({ text, image });
+    channel.onMessage = (text, image, beside = []) => {
+      this.#heard.push({ text, image, beside });
       this.#wake();
     };
     channel.onLost = () => {
@@ -128,9 +149,9 @@ class Ear {
     return this.#heard.length;
   }
 
-  async next(): Promise<{ readonly text: string; readonly image: ArrayBuffer | undefined }> {
+  async next(): Promise<Heard> {
     await this.#until(() => this.#heard.length > 0, 'a message');
-    return this.#heard.shift() as { text: string; image: ArrayBuffer | undefined };
+    return this.#heard.shift() as Heard;
   }
 
   loss(): Promise<void> {
