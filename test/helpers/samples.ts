@@ -109,7 +109,7 @@ function ofType(type: unknown, schema: SchemaObject, where: Where): fc.Arbitrary
       for (const name of new Set([...required, ...Object.keys(properties).slice(0, 40)])) {
         if (name !== '__proto__') model[name] = arbitrary(properties[name], where);
       }
-      const named = fc.record(model, { requiredKeys: required.filter((name) => name in model) });
+      const named = fc.record(model, { requiredKeys: required.filter((name) => Object.hasOwn(model, name)) });
       const others = schema['additionalProperties'];
       if (!isObject(others) && others !== true) return named;
       const more = fc.dictionary(fc.constantFrom('extra', 'other-one'), arbitrary(others, where), { maxKeys: 2 });

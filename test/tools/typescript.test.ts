@@ -114,6 +114,9 @@ describe('a schema is the type', () => {
       { prefixItems: [{ type: 'string' }, { enum: [1, 2] }], minItems: 1, items: false },
       '[string, (1 | 2)?]',
     ],
+    ['what is not looked at elsewhere', { type: 'object', unevaluatedProperties: false }, 'Record<string, never>'],
+    ['what is looked at elsewhere', { additionalProperties: true, unevaluatedProperties: false }, 'Record<string, unknown>'],
+    ['items that alternatives look at', { unevaluatedItems: false, anyOf: [{ type: 'array', items: { type: 'string' } }] }, 'string[]'],
     ['a reference', { $ref: '#/$defs/a', $defs: { a: { type: 'string' } } }, 'string'],
     ['a reference with escapes', { $ref: '#/definitions/a~1b%20c~0', definitions: { 'a/b c~': { type: 'number' } } }, 'number'],
     ['a reference to an anchor', { $ref: '#name', $defs: { a: { $anchor: 'name', type: 'boolean' } } }, 'boolean'],
@@ -165,6 +168,20 @@ describe('comments', () => {
     expect(commentText('x'.repeat(100), 100)).toBe('x'.repeat(100));
     expect(commentText('🙂'.repeat(100), 100)).toBe(`${'🙂'.repeat(49)}…`);
   });
+});
+
+test('alternatives of which something is said have lines of their own, also within each other', () => {
+  const said = (name: string): JsonSchema => ({ type: 'object', properties: { [name]: { type: 'string' } }, description: `The ${name}.` });
+  const schema: JsonSchema = {
+    anyOf: [
+      { type: 'string' },
+      { description: 'Either.', anyOf: [said('a'), said('b')] },
+      { type: 'array', items: { anyOf: [said('c'), said('d')] } },
+    ],
+  };
+  const type = renderType(schema, { comments: true });
+  expect(mistakes(type)).toEqual([]);
+  for (const words of ['// The a.', '// The b.', '// The c.', '// The d.', 'Either.']) expect(type).toContain(words);
 });
 
 describe('a hostile schema stays well-formed', () => {

@@ -9,7 +9,7 @@ import type { Slot, SlotReader } from './slot.ts';
 const MOST_ADDED = 4;
 
 export function listOf(
-  { layers }: Part,
+  { layers, choices }: Part,
   reader: SlotReader,
   name: string,
 ): { readonly node: TypeNode; readonly remarks: readonly string[] } {
@@ -18,7 +18,9 @@ export function listOf(
   const least = Math.max(0, ...layers.map((layer) => numberOf(layer['minItems']) ?? 0));
   const most = Math.min(Number.POSITIVE_INFINITY, ...layers.map((layer) => numberOf(layer['maxItems']) ?? Number.POSITIVE_INFINITY));
   const listed = Math.max(0, ...layers.map((layer) => prefixOf(layer).length));
-  const rests = layers.map(restOf);
+  // What other layers, alternatives and conditions look at is not known here.
+  const isWhole = layers.length === 1 && choices.length === 0;
+  const rests = layers.map((layer) => restOf(layer) ?? (isWhole ? unevaluatedOf(layer) : undefined));
   const isClosed = rests.includes(false) || most <= listed;
   const item = (schemas: readonly unknown[], label: string): TypeNode => {
     const { type, remarks: told } = itemOf({ schemas, name: singular(name) }, { reader, label });
@@ -89,8 +91,15 @@ function prefixOf(layer: SchemaObject): readonly unknown[] {
 function restOf(layer: SchemaObject): boolean | SchemaObject | undefined {
   const { prefixItems, items } = layer;
   const rest = Array.isArray(prefixItems) || !Array.isArray(items) ? items : layer['additionalItems'];
-  const whole = rest ?? layer['unevaluatedItems'];
-  return typeof whole === 'boolean' || isObject(whole) ? whole : undefined;
+  return schemaOrNone(rest);
+}
+
+function unevaluatedOf(layer: SchemaObject): boolean | SchemaObject | undefined {
+  return 'contains' in layer || 'if' in layer ? undefined : schemaOrNone(layer['unevaluatedItems']);
+}
+
+function schemaOrNone(value: unknown): boolean | SchemaObject | undefined {
+  return typeof value === 'boolean' || isObject(value) ? value : undefined;
 }
 
 function elementOf(layer: SchemaObject, index: number): unknown[] {

@@ -28,9 +28,7 @@ export function objectOf(
   const remarks: string[] = [];
   const indexes = indexesOf(layers, { members, reader, remarks, isPart: isPart || layers.length > 1 });
   if (members.length === 0 && indexes.length === 0) {
-    const isEmpty = layers.some(
-      (layer) => layer['additionalProperties'] === false || (layer['unevaluatedProperties'] === false && !isPart),
-    );
+    const isEmpty = layers.some((layer) => isClosed(layer) || (!isPart && unevaluatedOf(layer) === false));
     if (isEmpty) return { node: nodes.object([], [indexOf('string', nodes.never)]), remarks };
     return { node: isPart ? nodes.unknown : nodes.object([], [indexOf('string', nodes.unknown)]), remarks };
   }
@@ -54,6 +52,14 @@ function schemasOf(layer: SchemaObject, name: string): unknown[] {
   return schemas;
 }
 
+/** What is said of properties that no keyword has looked at: `additionalProperties` looks at all, conditions at some that are not known here. */
+function unevaluatedOf(layer: SchemaObject): unknown {
+  const { additionalProperties, unevaluatedProperties } = layer;
+  return additionalProperties === undefined && !['if', 'dependentSchemas'].some((keyword) => keyword in layer)
+    ? unevaluatedProperties
+    : undefined;
+}
+
 function isClosed(layer: SchemaObject): boolean {
   return layer['additionalProperties'] === false;
 }
@@ -69,9 +75,7 @@ interface Context {
 function indexesOf(layers: readonly SchemaObject[], { members, reader, remarks, isPart }: Context): IndexMember[] {
   const { nodes } = reader;
   const patterns = layers.flatMap((layer) => (isObject(layer['patternProperties']) ? Object.entries(layer['patternProperties']) : []));
-  const others = layers
-    .flatMap((layer) => [layer['additionalProperties'], isPart ? true : layer['unevaluatedProperties']])
-    .filter(isObject);
+  const others = layers.flatMap((layer) => [layer['additionalProperties'], isPart ? undefined : unevaluatedOf(layer)]).filter(isObject);
   const isOpen = layers.some((layer) => layer['additionalProperties'] === true) && !layers.some(isClosed);
   const keys = keysOf(layers, remarks);
   if (patterns.length === 0) {

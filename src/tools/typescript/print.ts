@@ -145,7 +145,7 @@ export class Printer {
     if (!oneLine && words > 0 && parts.some(isTold)) return this.#alternatives(parts, where);
     const literals = parts.filter((part) => part.kind === 'literal');
     const hidden = new Set(literals.slice(values));
-    const texts = parts.map((part) => (part.kind === 'literal' && hidden.has(part) ? part.of : this.#print(part, where).text));
+    const texts = parts.map((part) => (part.kind === 'literal' && hidden.has(part) ? part.of : alternative(this.#print(part, where))));
     return { text: [...new Set(texts)].join(' | '), binds: 'as union' };
   }
 
@@ -155,7 +155,7 @@ export class Printer {
     let text = '';
     for (const part of parts) {
       const isDescribed = part.kind === 'described';
-      const { text: type } = this.#print(isDescribed ? part.of : part, { ...where, indent: where.indent + 2 });
+      const type = alternative(this.#print(isDescribed ? part.of : part, { ...where, indent: where.indent + 2 }));
       const told = isDescribed && this.#options.aliases.get(part.of)?.words !== part.words ? this.#words(part.words) : '';
       if (told !== '' && type.startsWith('{\n')) text += `\n${margin}| { // ${told}${type.slice(1)}`;
       else text += `${told === '' ? '' : `\n${margin}// ${told}`}\n${margin}| ${type}`;
@@ -259,6 +259,11 @@ function deeper({ indent, depth }: Where): Where {
 }
 
 const tight = (text: string): Printed => ({ text, binds: 'tightly' });
+
+/** A union that has a line for each of its parts begins with a `|`, which cannot follow another. */
+function alternative({ text }: Printed): string {
+  return text.startsWith('\n') ? `(${text})` : text;
+}
 
 function parenthesised({ text, binds }: Printed): string {
   return binds === 'tightly' ? text : `(${text})`;
