@@ -1,6 +1,6 @@
 // Does a search find the tool that is meant? For every tool of every catalog of ../shared/catalogs three queries, the same each time: half of the
 // words of its description, five words of it, and its name as somebody else would say it (other verbs, other number); the first two with typing
-// mistakes. Recall: how often the tool is among the first five. Questions that nobody could answer are not asked: of whose words, before they were
+// mistakes. Recall: how often the tool is among the first five. Questions that nobody could answer are counted apart: of whose words, before they were
 // mistyped, none is missing from the descriptions of more than five tools. Beside it: other rankings, MiniSearch as it comes, and what a search
 // costs.
 //
@@ -36,8 +36,8 @@ interface Subject {
   readonly server: string;
   readonly catalog: Catalog;
   readonly questions: Readonly<Record<Kind, readonly Question[]>>;
-  /** Questions that were left out, since they fit more than five tools word for word. */
-  readonly vague: number;
+  /** Questions that fit more than five tools word for word. */
+  readonly vague: readonly Question[];
   /** Tools that say of themselves word for word what another says, or go by the same name: which one is meant cannot be told. */
   readonly twins: readonly number[];
 }
@@ -77,13 +77,16 @@ function tellRecall(): void {
   for (const subject of subjects) {
     const index = createToolIndex(subject.catalog);
     const shares = KINDS.map((kind) => recall(subject, kind, index.find));
-    const cells = [subject.catalog.entries.length, ...shares.map(percent), subject.twins.length || '', subject.vague || ''];
+    const cells = [subject.catalog.entries.length, ...shares.map(percent), subject.twins.length || '', subject.vague.length || ''];
     console.log(`${subject.server.padEnd(width)} ${cells.map((cell) => String(cell).padStart(7)).join('')}`);
     if ((shares[0] ?? 1) < 0.95) below.push(`${subject.server} ${percent(shares[0] ?? 0)}`);
   }
   const means = meansOf((subject) => createToolIndex(subject.catalog).find);
   console.log(`${'all tools'.padEnd(width)} ${''.padStart(7)}${means.map((mean) => percent(mean).padStart(7)).join('')}`);
-  console.log('vague: questions not asked, since every word of them is said of more than five tools.');
+  const [found, vague] = vagueFound();
+  console.log(
+    `vague: questions apart, since every word of them is said of more than five tools; of ${vague} ${found} found their tool all the same.`,
+  );
   console.log('twins: tools with the description or the name of another; finding either counts.');
   aim('tools not found by half of their words, %', 100 * (1 - (means[0] ?? 0)), 5);
   console.log(`catalogs below 95 %: ${below.length === 0 ? 'none' : below.join(', ')}`);
@@ -188,6 +191,15 @@ function tellMisses(server: string): void {
   }
 }
 
+/** How many of the vague questions find their tool, and how many there are. */
+function vagueFound(): [found: number, asked: number] {
+  const found = subjects.map((subject) => {
+    const { find } = createToolIndex(subject.catalog);
+    return subject.vague.filter(({ tool, query }) => isFound(subject, tool, find(query).slice(0, FIRST))).length;
+  });
+  return [found.reduce((sum, count) => sum + count, 0), subjects.reduce((sum, { vague }) => sum + vague.length, 0)];
+}
+
 /** Of every `step`th question. */
 function meansOf(make: (subject: Subject) => Find, step = 1): number[] {
   const total = new Map<Kind, { right: number; asked: number }>(KINDS.map((kind) => [kind, { right: 0, asked: 0 }]));
@@ -247,11 +259,11 @@ function read(): readonly Subject[] {
     const questions = { half: [] as Question[], five: [] as Question[], name: [] as Question[] };
     const random = generator(SEED + hash(server));
     const said = catalog.entries.map(({ tool }) => new Set(wordsIn(tool.description)));
-    let vague = 0;
+    const vague: Question[] = [];
     const ask = (kind: 'half' | 'five', tool: number, words: readonly string[]): void => {
       const asked = wordsIn(words.join(' '));
-      if (said.filter((all) => asked.every((word) => all.has(word))).length > FIRST) vague++;
-      else questions[kind].push({ tool, query: mistype(words, random) });
+      const isVague = said.filter((all) => asked.every((word) => all.has(word))).length > FIRST;
+      (isVague ? vague : questions[kind]).push({ tool, query: mistype(words, random) });
     };
     for (const { index, tool } of catalog.entries) {
       const words = tool.description.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word));

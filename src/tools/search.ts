@@ -22,7 +22,7 @@ export interface Ranking {
   readonly typo: number;
 }
 
-export const RANKING: Ranking = { name: 1.5, parameters: 0.3, stem: 0.4, synonym: 0.2, prefix: 0.5, typo: 0.7 };
+export const RANKING: Ranking = { name: 1.25, parameters: 0.3, stem: 0.5, synonym: 0.2, prefix: 0.5, typo: 0.7 };
 
 /** An index of one catalog. Entries are told by their number in it. */
 export interface ToolIndex {
