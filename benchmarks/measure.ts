@@ -1,6 +1,8 @@
 // What every benchmark here shares: interleaved rounds, medians and 99th percentiles, and a table beside the floor.
 // Ratios within one run are what counts; absolute times are those of a noisy machine.
+import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
+import process from 'node:process';
 
 export interface Subject {
   readonly name: string;
@@ -17,19 +19,19 @@ export interface Figure {
   readonly minMs: number;
 }
 
-/** Times the subjects in turns, so that what disturbs one disturbs all. */
+/** Times the subjects in turns, so that what disturbs one disturbs all. `clock` gives milliseconds; the usual one is that on the wall. */
 export async function measure<const Subjects extends readonly Subject[]>(
   subjects: Subjects,
-  { rounds = 15, perRound = 40 } = {},
+  { rounds = 15, perRound = 40, clock = (): number => performance.now() } = {},
 ): Promise<{ readonly [Index in keyof Subjects]: Figure }> {
   const times = subjects.map(() => [] as number[]);
   for (let round = 0; round < rounds; round++) {
     for (const [index, subject] of subjects.entries()) {
       const list = times[index] as number[];
       for (let i = 0; i < perRound; i++) {
-        const began = performance.now();
+        const began = clock();
         await subject.run();
-        list.push((performance.now() - began) / (subject.units ?? 1));
+        list.push((clock() - began) / (subject.units ?? 1));
       }
     }
   }
@@ -40,6 +42,23 @@ export async function measure<const Subjects extends readonly Subject[]>(
   });
   // One figure per subject, which `map` does not say in its type.
   return figures as { readonly [Index in keyof Subjects]: Figure };
+}
+
+/**
+ * Milliseconds that the main thread has computed: what waits costs nothing, and neither do other processes and threads. Where Node and the system
+ * do not tell, the time that its event loop was not idle.
+ */
+export function computingClock(): () => number {
+  if ('threadCpuUsage' in process && typeof process.threadCpuUsage === 'function') {
+    const usage = process.threadCpuUsage as () => { user: number; system: number };
+    return () => (usage().user + usage().system) / 1000;
+  }
+  if (process.platform !== 'linux') return () => performance.eventLoopUtilization().active;
+  return () => {
+    // Makes the kernel bring the number up to date that it shows in the file.
+    process.cpuUsage();
+    return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'latin1').split(' ', 1)[0]) / 1e6;
+  };
 }
 
 /** Prints figures in microseconds, each also as a multiple of the floor's median. */

@@ -18,7 +18,7 @@ import {
 import { Answer } from './answer.ts';
 import { openClient } from './client.ts';
 import { printable, printableLine } from './printable.ts';
-import { Progress } from './progress.ts';
+import { openProgress, type Progress } from './progress.ts';
 import { loadSources, type SourceOptions, type Sources } from './sources.ts';
 import { type Colors, colorsFor, type Output, type Terminal } from './terminal.ts';
 import { captureFor, startWatching, type WatchPort } from './watching.ts';
@@ -152,6 +152,7 @@ const ERROR_LENGTH = 1_000;
 
 /** Shows what happens, in the order in which it does. */
 class View implements Observer {
+  readonly #terminal: Terminal;
   readonly #stderr: Output;
   readonly #colors: Colors;
   readonly #answer: Answer;
@@ -159,6 +160,7 @@ class View implements Observer {
   #progress: Progress | undefined;
 
   constructor(terminal: Terminal) {
+    this.#terminal = terminal;
     this.#stderr = terminal.stderr;
     this.#colors = colorsFor(terminal);
     this.#answer = new Answer(terminal.stdout, terminal.stderr, this.#colors);
@@ -167,7 +169,7 @@ class View implements Observer {
   on(event: CodeModeEvent): void {
     if (event.type === 'execution-start') {
       this.#progress?.close();
-      this.#progress = new Progress(this.#stderr, this.#colors);
+      this.#progress = openProgress(this.#terminal);
     }
     this.#progress?.on(event);
     if (event.type === 'execution-end') this.#stopProgress();

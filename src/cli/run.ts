@@ -6,7 +6,7 @@ import type { Watching } from '../adapters/watch.ts';
 import { createCodeMode, type Invocation, type LimitOverrides, type TypeCheckMode } from '../index.ts';
 import { engineOf, type PlaceOptions } from './engine.ts';
 import { readProgram } from './program-text.ts';
-import { Progress } from './progress.ts';
+import { openProgress } from './progress.ts';
 import { renderJson, renderOutput, renderTroubles } from './render.ts';
 import { loadSources, type SourceOptions } from './sources.ts';
 import { colorsFor, type Terminal } from './terminal.ts';
@@ -34,7 +34,7 @@ export interface RunOptions extends SourceOptions, PlaceOptions {
 export async function run(file: string, options: RunOptions, terminal: Terminal): Promise<boolean> {
   const { stdout, stderr, cwd, env, signal } = terminal;
   const colors = colorsFor(terminal);
-  const progress = new Progress(stderr, colors);
+  const progress = openProgress(terminal);
   const isSilent = options.quiet === true || options.json === true;
   const { tools, close } = await loadSources(options, { cwd, env, report: (line) => (isSilent ? undefined : progress.note(line)) });
   // Before the program is read: a wrong limit or tool should not wait for somebody who types the program.
@@ -58,7 +58,7 @@ export async function run(file: string, options: RunOptions, terminal: Terminal)
     watching = await startWatching(codeMode, options.watch, terminal);
     const source = await readProgram(file, terminal);
     const result = await codeMode.run(source, { invocation: invocationOf(options), ...(signal === undefined ? {} : { signal }) });
-    progress.close();
+    if (!isSilent) progress.close(result);
     stdout.write(options.json ? renderJson(result) : renderOutput(result));
     stderr.write(renderTroubles(result, colors));
     await keepWatching(watching, terminal);

@@ -22,6 +22,12 @@ export interface Output {
   write(text: string): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
+  readonly rows?: number;
+}
+
+/** Whether lines of standard error can be rewritten in place. */
+export function canRewrite({ stderr, env }: Pick<Terminal, 'stderr' | 'env'>): boolean {
+  return stderr.isTTY === true && env['TERM'] !== 'dumb';
 }
 
 export type Colors = ReturnType<typeof pc.createColors>;

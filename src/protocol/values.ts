@@ -690,6 +690,9 @@ export function toJson(value: unknown, showBytes: (bytes: Uint8Array, kind: stri
   }
   if (value === null) return null;
   if (isArray(value)) return value.map((item) => (item === undefined ? null : toJson(item, showBytes)));
+  // First, because they are most of what there is, and to ask an object whether it is bytes costs an exception where it is none.
+  const prototype: unknown = getPrototypeOf(value);
+  if (prototype === objectPrototype || prototype === null) return membersToJson(value, showBytes);
   const bytes = bytesOf(value);
   if (bytes !== undefined) return showBytes(bytes.bytes, bytes.kind);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
@@ -702,10 +705,17 @@ export function toJson(value: unknown, showBytes: (bytes: Uint8Array, kind: stri
     const code = (value as { code?: unknown }).code;
     return { name: value.name, message: value.message, ...(code === undefined ? {} : { code }) };
   }
+  return membersToJson(value, showBytes);
+}
+
+function membersToJson(value: object, showBytes: (bytes: Uint8Array, kind: string) => unknown): object {
   const copy: Record<string, unknown> = {};
   for (const key of objectKeys(value)) {
     const member = (value as Record<string, unknown>)[key];
-    if (member !== undefined) defineOwn(copy, key, toJson(member, showBytes));
+    if (member === undefined) continue;
+    const json = toJson(member, showBytes);
+    if (key === '__proto__') defineOwn(copy, key, json);
+    else copy[key] = json;
   }
   return copy;
 }

@@ -1,12 +1,10 @@
 // What somebody sees of calls while a program runs.
+import { Readable } from 'node:stream';
 import pc from 'picocolors';
-import { afterEach, expect, test, vi } from 'vitest';
-import { Progress } from '../../src/cli/progress.ts';
+import { expect, test } from 'vitest';
+import { LiveProgress } from '../../src/cli/live-progress.ts';
+import { openProgress, PlainProgress } from '../../src/cli/progress.ts';
 import type { CallStatus, CodeModeEvent } from '../../src/observe.ts';
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 const common = { runId: 'run', executionId: 'execution', seq: 1, at: 0, time: 0 };
 const start = (callId: string, tool: string): CodeModeEvent => ({ ...common, type: 'call-start', callId, tool });
@@ -20,10 +18,10 @@ const end = (callId: string, tool: string, status: CallStatus, error?: unknown):
   ...(error === undefined ? {} : { error }),
 });
 
-function watch(terminal: { isTTY?: boolean; columns?: number } = {}) {
+function watch() {
   const written: string[] = [];
-  const output = { ...terminal, write: (text: string) => written.push(text) };
-  return { progress: new Progress(output, pc.createColors(false)), written, text: () => written.join('') };
+  const output = { write: (text: string) => written.push(text) };
+  return { progress: new PlainProgress(output, pc.createColors(false)), written, text: () => written.join('') };
 }
 
 test('away from a terminal every call is one plain line with name, time and outcome', () => {
@@ -66,24 +64,12 @@ test('what tools say cannot break out of its line', () => {
   expect(text()).toBe('error     12.3 ms a\\x1b[2J: b\\nerror fake\\r\\x9b\nlog               a: c\\nok fake\n');
 });
 
-test('on a terminal one line is rewritten in place within the width, failures stand, and closing clears it', () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  const { progress, written } = watch({ isTTY: true, columns: 30 });
-  progress.on(start('1', 'a_tool_with_quite_a_long_name'));
-  progress.on(start('2', 'find'));
-  vi.advanceTimersByTime(160);
-  expect(written[0]).toMatch(/^0 done, 2 running \(a_tool_wi/);
-  expect(written[0]).toHaveLength(29);
-  expect(written.slice(1).filter((text) => text === '\r\x1b[K')).toHaveLength(1);
-
-  written.length = 0;
-  progress.on(end('1', 'a_tool_with_quite_a_long_name', 'ok'));
-  progress.on(end('2', 'find', 'error', new Error('Gone.')));
-  expect(written).toEqual(['\r\x1b[K', 'error     12.3 ms find: Gone.\n']);
-  vi.advanceTimersByTime(80);
-  written.length = 0;
-  progress.close();
-  expect(written[0]).toBe('\r\x1b[K');
-  vi.advanceTimersByTime(1000);
-  expect(written).toHaveLength(2);
+test.each([
+  ['a terminal', { isTTY: true }, {}, LiveProgress],
+  ['a dumb terminal', { isTTY: true }, { TERM: 'dumb' }, PlainProgress],
+  ['no terminal', {}, {}, PlainProgress],
+])('%s gets what it can show', (_name, stream, env, kind) => {
+  const output = { ...stream, write: () => undefined };
+  const terminal = { stdin: Readable.from([]), stdout: output, stderr: output, cwd: '.', env };
+  expect(openProgress(terminal)).toBeInstanceOf(kind);
 });
