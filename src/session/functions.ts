@@ -25,13 +25,17 @@ export function hostFunctions({
     ...artifactFunctions(),
     [
       'searchTools',
-      async (args, { signal }) => {
+      givingMuch(async (args, { signal }) => {
         await discovery.prepare();
         return turns.take(() => searchTools(discovery, args), signal);
-      },
+      }),
     ],
-    ['describeTool', (args, { signal }) => turns.take(() => describeTools(discovery, args), signal)],
+    ['describeTool', givingMuch((args, { signal }) => describeInTurns(discovery, args, { turns, signal }))],
   ]);
+}
+
+function givingMuch(work: (...args: Parameters<HostFunction>) => unknown): HostFunction {
+  return Object.assign(work, { givesMuch: true as const });
 }
 
 /** Finds tools as a program or a model asked for it: a list, or one text. */
@@ -45,6 +49,17 @@ export function describeTools(discovery: Discovery, args: readonly unknown[]): s
   return readNames(args)
     .map((name) => discovery.describe(name))
     .join('\n\n');
+}
+
+/** The same, each tool in a turn of its own: the nearest to a name that there is not takes a while to find, among many tools. */
+async function describeInTurns(
+  discovery: Discovery,
+  args: readonly unknown[],
+  { turns, signal }: { readonly turns: SearchTurns; readonly signal: AbortSignal },
+): Promise<string> {
+  const texts: string[] = [];
+  for (const name of readNames(args)) texts.push(await turns.take(() => discovery.describe(name), signal));
+  return texts.join('\n\n');
 }
 
 /** Searches that one program may have waiting. */
