@@ -199,9 +199,10 @@ export class RunShelf {
   /** Closes a file and keeps it. */
   async finish(id: string, open: () => FileFacts & KeepScope): Promise<KeptFile> {
     const draft = this.#draft(id, open);
+    // Before the file leaves the drafts: what throws here leaves it to be given up with its execution, and its part of the budget with it.
+    const { limits, executionId, order } = open();
     this.#drafts.delete(id);
     this.#finished.add(id);
-    const { limits, executionId, order } = open();
     const scope = { limits, executionId, order, origin: { type: 'program' }, reservation: draft.reservation } as const;
     return this.#save({ data: draft.content(), ...draft.facts }, scope);
   }

@@ -303,6 +303,17 @@ describe('a file in pieces', () => {
     await save(shelf, 'ghijkl', limits);
     expect(shelf.abandon('e')).toEqual([]);
   });
+
+  test('whose facts are wrong when it is closed costs nothing in the end', async () => {
+    const shelf = shelfOf();
+    shelf.append('e:1', bytes('abcdef'), facts);
+    const wrong = (): never => {
+      throw new CodeModeError('input_invalid', 'The name is none.');
+    };
+    await expect(shelf.finish('e:1', wrong)).rejects.toThrow(/name/);
+    shelf.abandon('e');
+    await save(shelf, 'ghijkl', limits);
+  });
 });
 
 test('whatever is kept, fails, is taken and released, budget, store and shelf agree', async () => {
