@@ -25,17 +25,13 @@ export function hostFunctions({
     ...artifactFunctions(),
     [
       'searchTools',
-      givingMuch(async (args, { signal }) => {
+      async (args, { signal }) => {
         await discovery.prepare();
         return turns.take(() => searchTools(discovery, args), signal);
-      }),
+      },
     ],
-    ['describeTool', givingMuch((args, { signal }) => describeInTurns(discovery, args, { turns, signal }))],
+    ['describeTool', (args, { signal }) => describeInTurns(discovery, args, { turns, signal })],
   ]);
-}
-
-function givingMuch(work: (...args: Parameters<HostFunction>) => unknown): HostFunction {
-  return Object.assign(work, { givesMuch: true as const });
 }
 
 /** Finds tools as a program or a model asked for it: a list, or one text. */
