@@ -17,7 +17,7 @@ type Preview =
 
 export function ArtifactView({ artifact, call }: { artifact: ArtifactFacts; call: Call | undefined }) {
   const [preview, setPreview] = useState<Preview>({ type: 'none' });
-  const address = `artifacts/${encodeURIComponent(artifact.id)}`;
+  const address = `artifacts/${encodeURIComponent(artifact.runId)}/${encodeURIComponent(artifact.id)}`;
   const name = artifact.name ?? artifact.id;
   const show = async (): Promise<void> => {
     if (preview.type !== 'none') return setPreview({ type: 'none' });

@@ -38,6 +38,8 @@ interface Output {
 }
 
 export interface ArtifactFacts {
+  /** Its id means something in this run alone. */
+  readonly runId: string;
   readonly id: string;
   readonly name: string | undefined;
   readonly mediaType: string;
@@ -271,6 +273,7 @@ function applyToProgram(program: Program, event: PageEvent, at: number): void {
     }
     case 'artifact':
       program.artifacts.push({
+        runId: program.runId,
         id: text(event['artifactId']) ?? '',
         name: text(event['name']),
         mediaType: text(event['mediaType']) ?? '',

@@ -68,7 +68,7 @@ export async function serveWatch(watched: Watched, { port = 0 }: WatchOptions = 
       response.writeHead(204).end();
       return;
     }
-    const [, given = '', name = '', id = ''] = (request.url ?? '').split('?', 1)[0]?.split('/') ?? [];
+    const [, given = '', name = '', runId = '', id = ''] = (request.url ?? '').split('?', 1)[0]?.split('/') ?? [];
     if (!same(given, token)) return refuse(response, 404, 'Open the address that callgate printed, with its token.');
     switch (name) {
       case '':
@@ -87,7 +87,7 @@ export async function serveWatch(watched: Watched, { port = 0 }: WatchOptions = 
         if (method === 'HEAD') return refuse(response, 405, 'Events are read with GET.');
         return log.stream(request, response);
       case 'artifacts':
-        return log.artifact(id, response);
+        return log.artifact(decode(runId), decode(id), response);
       default:
         return refuse(response, 404, 'There is no such page.');
     }
@@ -161,14 +161,14 @@ class Log {
   #events: string[] = [];
   #first = 0;
   #characters = 0;
-  readonly #artifacts = new Map<string, { readonly artifact: WatchedArtifact; readonly mediaType: string }>();
+  readonly #artifacts = new Map<string, WatchedArtifact>();
   readonly #pages = new Set<Page>();
   /** What has not been written as JSON yet: not while the work waits. */
   #fresh: CodeModeEvent[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   add(event: CodeModeEvent): void {
-    if (event.type === 'artifact' && event.artifact !== undefined) this.#keep(event.artifactId, event.artifact, event.mediaType);
+    if (event.type === 'artifact' && event.artifact !== undefined) this.#keep(keyOf(event.runId, event.artifactId), event.artifact);
     this.#fresh.push(event);
     this.#timer ??= setTimeout(() => this.#tell(), TELL_MS).unref();
   }
@@ -195,12 +195,11 @@ class Log {
     this.#send(page);
   }
 
-  async artifact(id: string, response: ServerResponse): Promise<void> {
-    const kept = this.#artifacts.get(decode(id));
-    if (kept?.artifact.read === undefined)
-      return refuse(response, 404, 'This artifact cannot be shown here: its bytes are not at hand any more.');
+  async artifact(runId: string, id: string, response: ServerResponse): Promise<void> {
+    const kept = this.#artifacts.get(keyOf(runId, id));
+    if (kept?.read === undefined) return refuse(response, 404, 'This artifact cannot be shown here: its bytes are not at hand any more.');
     try {
-      const bytes = await kept.artifact.read({ end: MOST_SHOWN });
+      const bytes = await kept.read({ end: MOST_SHOWN });
       // An image is shown as one only if it is one; everything else is text to look at, in a page that may do nothing.
       const type = imageType(bytes) ?? 'text/plain; charset=utf-8';
       response.writeHead(200, {
@@ -221,8 +220,8 @@ class Log {
     this.#artifacts.clear();
   }
 
-  #keep(id: string, artifact: WatchedArtifact, mediaType: string): void {
-    this.#artifacts.set(id, { artifact, mediaType });
+  #keep(key: string, artifact: WatchedArtifact): void {
+    this.#artifacts.set(key, artifact);
     for (const oldest of this.#artifacts.keys()) {
       if (this.#artifacts.size <= MOST_ARTIFACTS) return;
       this.#artifacts.delete(oldest);
@@ -280,6 +279,11 @@ interface Page {
   readonly response: ServerResponse;
   /** Number of the next event that it is sent. */
   next: number;
+}
+
+/** An id of an artifact means something in its run alone. */
+function keyOf(runId: string, id: string): string {
+  return JSON.stringify([runId, id]);
 }
 
 function decode(text: string): string {

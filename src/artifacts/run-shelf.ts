@@ -199,9 +199,10 @@ export class RunShelf {
   /** Closes a file and keeps it. */
   async finish(id: string, open: () => FileFacts & KeepScope): Promise<KeptFile> {
     const draft = this.#draft(id, open);
+    // Before the file leaves the drafts: what throws here leaves it to be given up with its execution, and its part of the budget with it.
+    const { limits, executionId, order } = open();
     this.#drafts.delete(id);
     this.#finished.add(id);
-    const { limits, executionId, order } = open();
     const scope = { limits, executionId, order, origin: { type: 'program' }, reservation: draft.reservation } as const;
     return this.#save({ data: draft.content(), ...draft.facts }, scope);
   }
@@ -352,13 +353,20 @@ export class RunShelf {
           return same;
         }
         const id = this.#nextId();
-        const file = makeFile({ id, ...facts, origin, executionId }, this.#bytesOf(id, stored, reservation), media);
+        const hold = { released: false };
+        const file = makeFile({ id, ...facts, origin, executionId }, this.#bytesOf(id, stored, { reservation, hold }), media);
         this.#byKey.set(stored.key, file);
         if (deferred !== undefined) this.#byDeferred.set(deferred, file);
         const { store } = this.#options;
         const { key } = stored;
         // A file with a path may be in use by whoever has been told of the path.
-        if (stored.path === undefined) this.#options.watch?.(file, () => void store.release(key).catch(() => undefined));
+        if (stored.path === undefined) {
+          this.#options.watch?.(file, () => {
+            // The store counts holders: what was released already would be taken from another run that has the same file.
+            if (!hold.released) void store.release(key).catch(() => undefined);
+            hold.released = true;
+          });
+        }
         artifact = file;
         break;
       }
@@ -388,21 +396,24 @@ export class RunShelf {
   }
 
   /** The way to a file's bytes, which outlives the shelf: its caller may read when the run is over. */
-  #bytesOf(id: string, { key, bytes, digest, path }: StoredArtifact, reservation: Reservation): Bytes {
+  #bytesOf(
+    id: string,
+    { key, bytes, digest, path }: StoredArtifact,
+    { reservation, hold }: { readonly reservation: Reservation; readonly hold: { released: boolean } },
+  ): Bytes {
     const { store } = this.#options;
-    let released = false;
     return {
       bytes,
       digest,
       path,
       read: async (range = {}) => {
-        if (released) throw new CodeModeError('store_failed', `The artifact ${id} has been released.`);
+        if (hold.released) throw new CodeModeError('store_failed', `The artifact ${id} has been released.`);
         const { start, end } = range;
         return store.read(key, { ...(start !== undefined && { start }), ...(end !== undefined && { end }) });
       },
       release: async () => {
-        if (released) return;
-        released = true;
+        if (hold.released) return;
+        hold.released = true;
         this.#byId.delete(id);
         this.#byKey.delete(key);
         this.#untaken = this.#untaken.filter(({ artifact }) => artifact.id !== id);

@@ -11,7 +11,7 @@ import type { HostContext, HostFunction } from './execution.ts';
 /** By the names under which the guest's runtime asks. */
 export function artifactFunctions(): readonly (readonly [string, HostFunction])[] {
   return [
-    [ARTIFACT_ASKS.read, Object.assign(read, { title: 'readArtifact' })],
+    [ARTIFACT_ASKS.read, Object.assign(read, { title: 'readArtifact', givesMuch: true as const })],
     [ARTIFACT_ASKS.save, Object.assign(save, { title: 'saveArtifact', argumentBytes: MOST_PIECE_BYTES })],
     [ARTIFACT_ASKS.append, Object.assign(append, { title: 'createArtifact', argumentBytes: MOST_PIECE_BYTES })],
     [ARTIFACT_ASKS.finish, Object.assign(finish, { title: 'createArtifact' })],

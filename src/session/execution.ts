@@ -19,6 +19,7 @@ import { encodeValue, UnserializableError, type WireValue } from '../protocol/va
 import type { RunHandle } from '../tools/binding.ts';
 import type { Catalog, CatalogEntry } from '../tools/catalog.ts';
 import { ToolError } from '../tools/tool.ts';
+import { Turns } from '../tools/turns.ts';
 import type { Isolation } from './engines.ts';
 import { Output } from './output.ts';
 import type { ProgramError, RunResult } from './result.ts';
@@ -40,6 +41,8 @@ export type HostFunction = ((args: readonly unknown[], context: HostContext) => 
   readonly argumentBytes?: number;
   /** Its name to programs, where that is not the one under which it is asked for. */
   readonly title?: string;
+  /** What it gives may be big: it is carried out while there is room for that, a few at a time. Its arguments are small. */
+  readonly givesMuch?: true;
 };
 
 /** What a function of the host may know of its caller. */
@@ -108,6 +111,9 @@ type Ending =
 
 /** Characters of results that may wait for the guest before further calls are held back. */
 const MOST_UNSEEN = 64 * 1024 * 1024;
+/** Requests with big answers that are carried out at a time, and how long the arguments of those that wait may be together. */
+const MOST_REQUESTS = 8;
+const MOST_ASKED = 16 * 1024 * 1024;
 /** Most warnings in a result. */
 const MOST_WARNINGS = 50;
 /** Time for what a guest says before the event loop has its turn: a guest may say very much at once. */
@@ -152,6 +158,9 @@ export class Execution {
   #ticket: Ticket | undefined;
   #outstanding = 0;
   #requests = 0;
+  readonly #requestTurns = new Turns(MOST_REQUESTS);
+  /** Characters of arguments of requests that wait for their turn. */
+  #asked = 0;
   #flushing = false;
   #unflushed = 0;
   readonly #held: (() => void)[] = [];
@@ -499,6 +508,7 @@ export class Execution {
     const work = functions.get(name);
     // The guest has these names from us: another one is no mistake of a program.
     if (work === undefined) throw new GuestProtocolError('The guest called a function that it was not given.');
+    const holder = {};
     let settlement: string | Settlement;
     try {
       this.#requests++;
@@ -509,6 +519,9 @@ export class Execution {
         throw new CodeModeError('limit_exceeded', `the arguments are over the limit \`argumentBytes\`, ${argumentBytes}.`);
       const args = decodeArguments({ mode, text, beside });
       if (!Array.isArray(args)) throw new GuestProtocolError('The guest sent arguments that are no list.');
+      if (work.givesMuch === true) await this.#requestTurn(holder, text.length + bytesIn(beside));
+      // What is given to a program that has ended is given to nobody.
+      if (this.#ending !== undefined) return this.#requestTurns.leave(holder);
       const context = { runId: run.run.id, executionId, order: id, limits, shelf, signal: this.#abort.signal };
       settlement = this.#answerWith(id, this.#encode(await work(args, context)));
     } catch (error) {
@@ -517,6 +530,20 @@ export class Execution {
     }
     this.#outstanding--;
     if (this.#ending === undefined) this.#settle(settlement);
+    // Only now: its answer counts among those that the guest has not seen.
+    this.#requestTurns.leave(holder);
+  }
+
+  /** A program that asks in a loop, and awaits nothing, has its answers one after another. */
+  async #requestTurn(holder: object, size: number): Promise<void> {
+    if (!this.#requestTurns.tryTake(holder)) {
+      if (this.#asked + size > MOST_ASKED)
+        throw new CodeModeError('limit_exceeded', 'too much was asked at once; await what was asked before.');
+      this.#asked += size;
+      await new Promise<void>((resolve) => this.#requestTurns.wait(holder, resolve));
+      this.#asked -= size;
+    }
+    await this.#room();
   }
 
   #encode(value: unknown): WireValue {

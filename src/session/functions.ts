@@ -30,7 +30,7 @@ export function hostFunctions({
         return turns.take(() => searchTools(discovery, args), signal);
       },
     ],
-    ['describeTool', (args, { signal }) => turns.take(() => describeTools(discovery, args), signal)],
+    ['describeTool', (args, { signal }) => describeInTurns(discovery, args, { turns, signal })],
   ]);
 }
 
@@ -45,6 +45,17 @@ export function describeTools(discovery: Discovery, args: readonly unknown[]): s
   return readNames(args)
     .map((name) => discovery.describe(name))
     .join('\n\n');
+}
+
+/** The same, each tool in a turn of its own: the nearest to a name that there is not takes a while to find, among many tools. */
+async function describeInTurns(
+  discovery: Discovery,
+  args: readonly unknown[],
+  { turns, signal }: { readonly turns: SearchTurns; readonly signal: AbortSignal },
+): Promise<string> {
+  const texts: string[] = [];
+  for (const name of readNames(args)) texts.push(await turns.take(() => discovery.describe(name), signal));
+  return texts.join('\n\n');
 }
 
 /** Searches that one program may have waiting. */

@@ -48,6 +48,10 @@ const SEARCH_MS = 5000;
 const PIECE_MS = 8;
 /** Most steps for one line, and so the longest stretch that nothing can interrupt. */
 const LINE_WORK = 4_000_000;
+/** The same for a literal, whose steps are small. */
+const LITERAL_WORK = 20_000_000;
+/** So much of a literal is looked for in whole files: few enough characters that the largest of them takes no time to speak of. */
+const LOOKED_FOR = 16;
 const MAX_PATTERN = 1000;
 const MAX_PATTERN_SIZE = 5000;
 const SHOWN_LINE = 300;
@@ -131,12 +135,14 @@ function compileQuery({ query, regex, ignoreCase }: Query): LineQuery {
   if (query.length > MAX_PATTERN) throw invalid(query, `is longer than ${MAX_PATTERN} characters`);
   if (!regex) {
     if (query.includes('\n')) throw invalid(query, 'holds a line break, and lines are searched one by one');
+    // V8 may need as many steps as the product of both lengths: for a text that is nearly the query, again and again.
+    const longest = Math.floor(LITERAL_WORK / query.length);
     if (!ignoreCase) {
-      return { find: (line) => at(line.indexOf(query)), inText: (text) => text.includes(query), longest: Number.POSITIVE_INFINITY };
+      const beginning = query.slice(0, LOOKED_FOR);
+      return { find: (line) => at(line.indexOf(query)), inText: (text) => text.includes(beginning), longest };
     }
-    // A literal with nothing to repeat: V8 needs at most the product of both lengths, and the query is short.
     const literal = new RegExp(query.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'), 'iu');
-    return { find: (line) => at(line.search(literal)), longest: LINE_WORK };
+    return { find: (line) => at(line.search(literal)), longest };
   }
   let linear: ReturnType<typeof compileLinear>;
   try {

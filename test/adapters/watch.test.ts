@@ -141,9 +141,11 @@ describe('what is served', () => {
 
   test('a file is an image only if it is one, whatever it is called, and nothing in it can run', async () => {
     const { codeMode, at } = await open();
-    const { artifacts } = await codeMode.run('await tools.files()');
+    const { artifacts } = await codeMode.run('await tools.files()', { runId: 'run a/b' });
     await events(at, 5);
-    const [png, svg, fake] = await Promise.all(artifacts.map(({ id }) => ask(new URL(`artifacts/${encodeURIComponent(id)}`, at))));
+    const [png, svg, fake] = await Promise.all(
+      artifacts.map(({ id }) => ask(new URL(`artifacts/${encodeURIComponent('run a/b')}/${encodeURIComponent(id)}`, at))),
+    );
     expect(png?.headers['content-type']).toBe('image/png');
     expect(Buffer.from(png?.body ?? '', 'latin1')).toEqual(PNG);
     for (const answer of [svg, fake]) expect(answer?.headers['content-type']).toBe('text/plain; charset=utf-8');
@@ -154,6 +156,16 @@ describe('what is served', () => {
         'x-content-type-options': 'nosniff',
       });
     }
+  });
+
+  test('a file of one run is not shown for the same id of another', async () => {
+    const { codeMode, at } = await open();
+    const save = (runId: string) => codeMode.run(`return (await saveArtifact({ name: 'a.txt', data: '${runId}' })).id`, { runId });
+    const [first, second] = [(await save('first')).value, (await save('second')).value];
+    expect(first).toBe(second);
+    await events(at, 10);
+    for (const runId of ['first', 'second']) expect((await ask(new URL(`artifacts/${runId}/${first}`, at))).body).toBe(runId);
+    expect((await ask(new URL(`artifacts/third/${first}`, at))).status).toBe(404);
   });
 
   test.each([['none'], ['..%2F..%2Fetc%2Fpasswd'], ['%'], ['%00']])('there is no file %j', async (id) => {

@@ -303,6 +303,17 @@ describe('a file in pieces', () => {
     await save(shelf, 'ghijkl', limits);
     expect(shelf.abandon('e')).toEqual([]);
   });
+
+  test('whose facts are wrong when it is closed costs nothing in the end', async () => {
+    const shelf = shelfOf();
+    shelf.append('e:1', bytes('abcdef'), facts);
+    const wrong = (): never => {
+      throw new CodeModeError('input_invalid', 'The name is none.');
+    };
+    await expect(shelf.finish('e:1', wrong)).rejects.toThrow(/name/);
+    shelf.abandon('e');
+    await save(shelf, 'ghijkl', limits);
+  });
 });
 
 test('whatever is kept, fails, is taken and released, budget, store and shelf agree', async () => {
@@ -365,4 +376,19 @@ test('whatever is kept, fails, is taken and released, budget, store and shelf ag
     }),
     { numRuns: 300 },
   );
+});
+
+test('a file that was released and is then held by nobody stays with another run that has the same', async () => {
+  const store = countedStore();
+  const forgets: (() => void)[] = [];
+  const first = shelfOf({ store, watch: (_, forget) => forgets.push(forget) });
+  const second = shelfOf({ store });
+  const released = await save(first, 'the same');
+  const kept = await save(second, 'the same');
+  await released.release();
+  // What garbage collection does then.
+  for (const forget of [...forgets, ...forgets]) forget();
+  expect(forgets).toHaveLength(1);
+  expect(await kept.text()).toBe('the same');
+  expect([...store.holders.values()]).toEqual([1]);
 });

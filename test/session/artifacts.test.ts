@@ -516,3 +516,49 @@ test.each([
 ])('a wrong option is named: %j', (artifacts, message) => {
   expect(() => createCodeMode({ tools: [], artifacts: artifacts as never })).toThrow(message);
 });
+
+describe('a program that awaits nothing', () => {
+  test('has its files read a few at a time, and all of them in the end', async () => {
+    const store = countedStore();
+    let reading = 0;
+    let most = 0;
+    const slow = {
+      ...store,
+      read: async (...asked: Parameters<typeof store.read>) => {
+        most = Math.max(most, ++reading);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        reading--;
+        return store.read(...asked);
+      },
+    };
+    const program = `
+      const { id } = await saveArtifact({ name: 'a.txt', data: 'x'.repeat(1000) });
+      const texts = await Promise.all(Array.from({ length: 100 }, () => readArtifact(id)));
+      return texts.filter((text) => text.length === 1000).length;`;
+    expect(await ask(program, { artifacts: { store: slow } })).toBe(100);
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(8);
+  });
+
+  test('does not fill the host with what it was not given yet', async () => {
+    const store = countedStore();
+    let given = 0;
+    const counting = {
+      ...store,
+      read: async (...asked: Parameters<typeof store.read>) => {
+        const bytes = await store.read(...asked);
+        given += bytes.length;
+        return bytes;
+      },
+    };
+    const codeMode = open({ artifacts: { store: counting }, limits: { cpuMs: 1_500, sliceMs: 1_500 } });
+    // The first answer is taken and computed on for ever; the others wait.
+    await codeMode.run(`
+      const { id } = await saveArtifact({ name: 'a.bin', data: new Uint8Array(4 * 1024 * 1024) });
+      const reads = Array.from({ length: 200 }, () => readArtifact(id, { as: 'bytes' }));
+      await Promise.race(reads);
+      for (;;);`);
+    expect(given).toBeGreaterThan(0);
+    expect(given).toBeLessThan(400 * 1024 * 1024);
+  });
+});

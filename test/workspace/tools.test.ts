@@ -165,6 +165,18 @@ describe('search_files', () => {
     await expect(call('search_files', input)).rejects.toMatchObject({ code: 'pattern_invalid', message: expect.stringContaining(says) });
   });
 
+  test.each([false, true])(
+    'a line that is nearly a long query, again and again, is not searched to its end (ignoreCase: %s)',
+    async (ignoreCase) => {
+      await writeFile(inside('long.txt'), `${'a'.repeat(4_000_000)}\nb\n`);
+      const query = `${'a'.repeat(999)}b`;
+      const found = await call('search_files', { query, ignoreCase, files: 'long.txt' });
+      expect(found).toMatchObject({ matches: [], skipped: { longLines: 1 } });
+      await writeFile(inside('long.txt'), `${'a'.repeat(10_000)}b\n`);
+      expect(await call('search_files', { query, ignoreCase, files: 'long.txt' })).toMatchObject({ matches: [{ line: 1, column: 9_002 }] });
+    },
+  );
+
   test('a pattern that would take a backtracking matcher years takes no longer than others', async () => {
     await writeFile(inside('evil.txt'), `${'a'.repeat(200_000)}!\n`);
     const before = performance.now();

@@ -109,7 +109,9 @@ class HttpTransport implements OwnTransport {
   }
 
   async #fetch(url: string | URL, init?: RequestInit): Promise<Response> {
-    const response = await fetch(url, init);
+    // The SDK looks at redirects itself and follows none to another origin. Its older versions leave them to `fetch`, which would take headers
+    // and input to wherever the server says, machines that only the host reaches among them.
+    const response = await fetch(url, { redirect: 'error', ...init });
     if (response.body === null) return response;
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
     const id = requestId(init);
