@@ -43,9 +43,12 @@ test('the package holds built code with its types, the readme and the licence, a
       'dist/isolation/entry.js',
       'dist/engine/guest-bundle.js',
       'dist/engine/quickjs-boot.bin',
+      'dist/watch-page/page.js',
     ]),
   );
-  const others = ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE', 'dist/engine/quickjs-boot.bin'];
+  // The page of `--watch` is bundled: one script, with its document and its style.
+  const page = ['dist/watch-page/index.html', 'dist/watch-page/page.css', 'dist/watch-page/page.js'];
+  const others = ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE', 'dist/engine/quickjs-boot.bin', ...page];
   const built = paths.filter((path) => !others.includes(path));
   expect(built.filter((path) => !/^dist\/.+\.(js|d\.ts)$/.test(path))).toEqual([]);
   for (const path of built) {

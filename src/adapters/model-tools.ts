@@ -30,6 +30,8 @@ export interface ObjectSchema {
 
 /** The controls of a session and the tools that `except` keeps. Throws `option_invalid` for two that a model could not tell apart. */
 export function modelTools(session: Session): readonly ModelTool[] {
+  if (typeof session?.controlTools !== 'function')
+    throw new CodeModeError('option_invalid', 'The tools for a model are made of a session: await codeMode.openSession({ … }).');
   const calls = new Calls();
   const tools = session.controlTools().map(
     ({ name, description, inputSchema, execute }): ModelTool => ({

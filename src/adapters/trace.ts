@@ -143,7 +143,7 @@ export async function readTrace(path: string): Promise<Trace> {
     }
   } catch (cause) {
     if (CodeModeError.is(cause)) throw cause;
-    throw new CodeModeError('option_invalid', `The trace \`${path}\` cannot be read: ${(cause as Error).message}.`, { cause });
+    throw new CodeModeError('option_invalid', `The trace \`${path}\` cannot be read: ${reason(cause)}.`, { cause });
   }
   if (header === undefined) throw notOne(path, 'it is empty');
   return { header, events, torn };
@@ -168,6 +168,11 @@ function headerOf(value: unknown, path: string): TraceHeader {
 /** What is read of an event is looked at again where it is used: a trace may have been edited. */
 function isEvent(value: unknown): value is TraceEvent {
   return typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string';
+}
+
+function reason(cause: unknown): string {
+  if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return 'there is no such file';
+  return (cause as Error).message;
 }
 
 function notOne(path: string, why: string): CodeModeError {

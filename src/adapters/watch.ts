@@ -43,6 +43,8 @@ const MOST_PAGES = 20;
 export async function serveWatch(watched: Watched, { port = 0 }: WatchOptions = {}): Promise<Watching> {
   if (!(Number.isInteger(port) && port >= 0 && port <= 65_535))
     throw new CodeModeError('option_invalid', `\`port\` should be a whole number from 0 to 65535, but is ${String(port)}.`);
+  if (!('observe' in watched) && !Array.isArray(watched.events))
+    throw new CodeModeError('option_invalid', 'serveWatch() takes a code mode, or a trace that readTrace() gave.');
   const assets = await loadAssets();
   const log = new Log();
   const token = randomBytes(24).toString('base64url');

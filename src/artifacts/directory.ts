@@ -287,7 +287,7 @@ function checkOptions(options: unknown): DirectoryStoreOptions {
     const [near] = nearest(key, OPTIONS, 1);
     throw new CodeModeError(
       'option_invalid',
-      `directoryStore() has no option \`${key}\`${near === undefined ? '' : `; did you mean \`${near}\`?`} It has ${OPTIONS.join(', ')}.`,
+      `directoryStore() has no option \`${key}\`${near === undefined ? '.' : `; did you mean \`${near}\`?`} It has ${OPTIONS.join(', ')}.`,
     );
   }
   const { directory, keep } = options as Record<string, unknown>;

@@ -239,7 +239,9 @@ function checkHooks(hooks: unknown): void {
   if (hooks === undefined) return;
   if (typeof hooks !== 'object' || hooks === null)
     throw new CodeModeError('option_invalid', '`hooks` should be an object with beforeCall(call), afterCall(call, outcome) or both.');
-  for (const name of ['beforeCall', 'afterCall'] as const) {
+  const names = ['beforeCall', 'afterCall'] as const;
+  checkKeys(hooks, names, '`hooks`'); // a misspelt hook would refuse nothing
+  for (const name of names) {
     const hook = (hooks as Hooks)[name];
     if (hook !== undefined && typeof hook !== 'function')
       throw new CodeModeError('option_invalid', `\`hooks.${name}\` should be a function.`);
@@ -270,7 +272,7 @@ export function checkKeys(options: unknown, known: readonly string[], where: str
     const [near] = nearest(key, known);
     throw new CodeModeError(
       'option_invalid',
-      `${where} has no option \`${key}\`${near === undefined ? '' : `; did you mean \`${near}\`?`} It has ${known.join(', ')}.`,
+      `${where} has no option \`${key}\`${near === undefined ? '.' : `; did you mean \`${near}\`?`} It has ${known.join(', ')}.`,
     );
   }
 }

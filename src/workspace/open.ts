@@ -195,7 +195,7 @@ function checkObject(value: unknown, subject: string, known: readonly string[]):
   for (const key of Object.keys(value)) {
     if (known.includes(key)) continue;
     const [near] = nearest(key, known, 1);
-    throw invalid(`${subject} has no \`${key}\`${near === undefined ? '' : `; did you mean \`${near}\`?`} It has ${known.join(', ')}.`);
+    throw invalid(`${subject} has no \`${key}\`${near === undefined ? '.' : `; did you mean \`${near}\`?`} It has ${known.join(', ')}.`);
   }
 }
 
