@@ -112,8 +112,8 @@ describe.skipIf(!existsSync(CHROMIUM))(`the page in Chromium (skipped without ${
       await page.locator('#tab-panel').waitFor();
     }
     for (const button of await page.locator('.file button').all()) await button.click();
-    await page.locator('.file img').waitFor();
-    expect(await page.locator('.file td').first().textContent()).toBe(EVIL);
+    await page.getByRole('img', { name: 'dot.png' }).waitFor();
+    await expect.poll(() => page.locator('.file td').first().textContent()).toBe(EVIL);
     await page.getByText('This is no image that can be shown.').waitFor();
     await page.locator('.file pre', { hasText: 'onload' }).waitFor();
     await page.getByRole('tab', { name: /Calls/ }).click();
@@ -131,10 +131,10 @@ describe.skipIf(!existsSync(CHROMIUM))(`the page in Chromium (skipped without ${
     await page.keyboard.press('j');
     await page.locator('.program-row[aria-current]').waitFor();
     await page.keyboard.press('2');
-    expect(await page.locator('#tab-calls').getAttribute('aria-selected')).toBe('true');
+    await expect.poll(() => page.locator('#tab-calls').getAttribute('aria-selected')).toBe('true');
     await page.locator('#tab-calls').focus();
     await page.keyboard.press('ArrowRight');
-    expect(await page.locator('#tab-output').getAttribute('aria-selected')).toBe('true');
+    await expect.poll(() => page.locator('#tab-output').getAttribute('aria-selected')).toBe('true');
     const address = page.url();
     await page.keyboard.press('?');
     await page.getByRole('heading', { name: 'Keyboard' }).waitFor();
@@ -156,6 +156,7 @@ describe.skipIf(!existsSync(CHROMIUM))(`the page in Chromium (skipped without ${
   test('a program is exported as JSON', async () => {
     const page = await open();
     await page.locator('.program-row').first().click();
+    await page.locator('.program-row[aria-current]').waitFor();
     const download = page.waitForEvent('download');
     await page.keyboard.press('e');
     const stream = await (await download).createReadStream();
@@ -203,6 +204,7 @@ describe.skipIf(!existsSync(CHROMIUM))(`the page in Chromium (skipped without ${
       const page = await browser.newPage({ viewport: { width: 1200, height: 700 } });
       await page.goto(other.url);
       await page.getByText('1001 programs').waitFor();
+      await page.locator('.program-row').first().waitFor();
       expect(await page.locator('.program-row').count()).toBeLessThan(60);
       await page.locator('.program-row').first().click();
       await page.getByRole('tab', { name: /Calls/ }).click();
