@@ -24,19 +24,27 @@ export async function chat(options: ConversationOptions, terminal: Terminal): Pr
   };
   signal?.addEventListener('abort', onAbort, { once: true });
   let allAnswered = true;
+  let isOver = false;
+  lines.once('close', () => {
+    isOver = true;
+  });
+  // What was read before the input ended is still to come; asking for more is an error from then on.
+  const prompt = (): void => {
+    if (!isOver) lines.prompt();
+  };
   try {
-    lines.prompt();
+    prompt();
     for await (const line of lines) {
-      const prompt = line.trim();
-      if (prompt === '/exit') break;
-      if (prompt !== '') {
+      const question = line.trim();
+      if (question === '/exit') break;
+      if (question !== '') {
         turn = new AbortController();
-        allAnswered = (await conversation.say(prompt, turn.signal)) && allAnswered;
+        allAnswered = (await conversation.say(question, turn.signal)) && allAnswered;
         if (turn.signal.aborted) stderr.write('(interrupted)\n');
         turn = undefined;
       }
       if (signal?.aborted === true) break;
-      lines.prompt();
+      prompt();
     }
     return isTerminal || allAnswered;
   } finally {

@@ -65,7 +65,7 @@ const MAX_PARKED_BYTES = 2 * 1024 ** 3;
 /** Deepest guest stack that fits the host's own thread. */
 const INLINE_STACK_BYTES = 192 * 1024;
 /** Deepest guest stack that fits a child's main thread; a worker thread can have a bigger one. */
-const CHILD_STACK_BYTES = 384 * 1024;
+const CHILD_STACK_BYTES = 256 * 1024;
 /** Longest text that surely fits one message to or from a child process, however it has to be escaped. */
 const MOST_MESSAGE_BYTES = 16 * 1024 * 1024;
 /**

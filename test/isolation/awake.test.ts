@@ -1,8 +1,16 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createAlone, stayAwake, tellAlone } from '../../src/isolation/awake.ts';
 
 const looking = (): boolean => process.getActiveResourcesInfo().includes('Immediate');
-const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
+
+// A clock of the test's own: how long its own lines take depends on the machine.
+let now = 0;
+beforeEach(() => void vi.spyOn(performance, 'now').mockImplementation(() => now));
+afterEach(() => void vi.restoreAllMocks());
+const settle = (): Promise<void> => {
+  now += 5;
+  return new Promise((resolve) => setTimeout(resolve, 5));
+};
 
 test('a loop stays awake only after quick answers, only while one program is alone, and not for long', async () => {
   const alone = createAlone();
