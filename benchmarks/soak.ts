@@ -2,10 +2,11 @@
 // at the end. Arguments: programs (default 50 000). Exits with 1 when something grew, so that a short form can run as a test.
 import { readdirSync } from 'node:fs';
 import { createCodeMode, defineTool } from '../src/index.ts';
-import { machine } from './measure.ts';
+import { machine } from './harness/load.ts';
 
 const PROGRAMS = Number(process.argv[2] ?? 50_000);
-console.log(`${machine()}; ${PROGRAMS} programs`);
+const { node, processor, cores } = machine();
+console.log(`Node ${node}, ${cores} cores of ${processor}; ${PROGRAMS} programs`);
 
 const echo = defineTool({ name: 'echo', description: 'Gives its input back.', inputSchema: {}, execute: async (input) => input });
 const slow = defineTool({

@@ -1,25 +1,46 @@
-// What an adapter of the first-try benchmark is, and what several of them need. An adapter exposes the tools as its system's own
-// documentation shows, and adds the spelling of the patterns (`tools.github.list_issues`): names are bridged, behaviour is not.
-import type { MockTools, Outcome, Pattern } from './pattern.ts';
+// What an adapter of a system is, and what several of them need. It exposes tools as the system's own documentation shows and adds the spelling
+// `tools.name` where the system has another: names are bridged, behaviour is not. Adapters load their system in open(), never at import.
 
 export interface Peer {
+  /** As it is printed. */
   readonly name: string;
-  /** False for what the system was not made to answer: such patterns do not count for it. Default: it is asked everything. */
-  asked?(pattern: Pattern): boolean;
+  /** Where guest code runs, in a few words: "a thread", "the host's own thread". */
+  readonly where: string;
+  /** An error says why the system cannot run here. */
+  open(setup: Setup): Promise<Opened>;
   /** Whether the guest's console goes to the process's own streams. */
   readonly printsToProcess?: boolean;
-  /** Loads the system, so that this is not counted against a program. */
-  open(load: (specifier: string) => Promise<unknown>): Promise<(program: Program) => Promise<Outcome>>;
 }
 
-export interface Program {
-  readonly source: string;
-  readonly tools: MockTools;
-  readonly spec: unknown;
+export interface Setup {
+  readonly tools: Tools;
+  /** A global constant of programs, where they need it. */
+  readonly spec?: unknown;
+  /** What a program may take in all. Default: a minute, so that limits are not what is measured. */
+  readonly timeoutMs?: number;
+  /** Default 256 MB. */
+  readonly memoryBytes?: number;
 }
 
-/** The time that a system is told to give a program; less than the benchmark's own bound. */
-export const TIMEOUT_MS = 3_000;
+export interface Opened {
+  /** Runs one program in a world of its own. Rejects only when the system itself fails. */
+  run(source: string): Promise<Outcome>;
+  close?(): Promise<unknown>;
+}
+
+/** What came of a program, in words that every system can be translated to. */
+export type Outcome = { readonly output: string } & (
+  | { readonly status: 'completed'; readonly value: unknown }
+  | { readonly status: 'error'; readonly name: string; readonly message: string }
+);
+
+/** Functions, and namespaces of functions. */
+export interface Tools {
+  readonly [name: string]: Tools | ((...args: never[]) => unknown);
+}
+
+export const DEFAULT_TIMEOUT_MS = 60_000;
+export const DEFAULT_MEMORY_BYTES = 256 << 20;
 
 export interface Leaf {
   readonly path: readonly string[];
@@ -28,10 +49,12 @@ export interface Leaf {
   readonly execute: (...args: unknown[]) => unknown;
 }
 
-export function leaves(tools: MockTools, path: readonly string[] = []): readonly Leaf[] {
-  return Object.entries(tools).flatMap(([name, member]) => {
+export function leaves(tools: Tools, path: readonly string[] = []): readonly Leaf[] {
+  return Object.entries(tools).flatMap(([name, member]): readonly Leaf[] => {
     const here = [...path, name];
-    return typeof member === 'function' ? { path: here, identifier: identify(here), execute: member } : leaves(member, here);
+    if (typeof member !== 'function') return leaves(member, here);
+    // Whoever calls it does so with what a program gave: each tool looks at that itself.
+    return [{ path: here, identifier: identify(here), execute: member as Leaf['execute'] }];
   });
 }
 
@@ -40,11 +63,11 @@ function identify(path: readonly string[]): string {
 }
 
 /**
- * The program with a line before it that makes the system's flat functions reachable as the patterns spell them, and `spec`. No line
- * is added, and a directive at the program's head stays one.
+ * The program with a line before it that makes the system's flat functions reachable as the programs spell them, and `spec`. No line is added,
+ * and a directive at the program's head stays one.
  */
-export function bridged({ source, tools, spec }: Program, nameOf: (identifier: string) => string): string {
-  const write = (members: MockTools, path: readonly string[]): string => {
+export function bridged(source: string, { tools, spec }: Pick<Setup, 'tools' | 'spec'>, nameOf: (identifier: string) => string): string {
+  const write = (members: Tools, path: readonly string[]): string => {
     const parts = Object.entries(members).map(([name, member]) => {
       const here = [...path, name];
       return `${JSON.stringify(name)}: ${typeof member === 'function' ? nameOf(identify(here)) : write(member, here)}`;
@@ -52,15 +75,17 @@ export function bridged({ source, tools, spec }: Program, nameOf: (identifier: s
     return `{ ${parts.join(', ')} }`;
   };
   const [directive = ''] = /^\s*(["'])use strict\1;?/.exec(source) ?? [];
-  const names = `globalThis.tools = ${write(tools, [])}; globalThis.spec = ${JSON.stringify(spec)};`;
-  return `${directive} ${names} ${source.slice(directive.length)}`;
+  const constant = spec === undefined ? '' : ` globalThis.spec = ${JSON.stringify(spec)};`;
+  return `${directive} globalThis.tools = ${write(tools, [])};${constant} ${source.slice(directive.length)}`;
 }
 
-/** A value as JSON text, for systems that hand out values; BigInts become their digits. */
-export function toText(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value, (_, nested: unknown) => (typeof nested === 'bigint' ? String(nested) : nested));
-  } catch {
-    return '"a value that is not JSON"';
-  }
+export function failure(error: unknown, output = ''): Outcome {
+  const { name, message } = error instanceof Error ? error : { name: 'Error', message: String(error) };
+  return { status: 'error', name, message, output };
+}
+
+/** The value, or an error: for programs that have to go well. */
+export function valueIn(outcome: Outcome): unknown {
+  if (outcome.status === 'completed') return outcome.value;
+  throw new Error(`${outcome.name}: ${outcome.message}`);
 }

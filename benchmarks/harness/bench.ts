@@ -1,0 +1,262 @@
+// Takes rounds: one process per subject, one at work at a time, in an order that shifts with every round, so that what disturbs one disturbs
+// all and nobody always comes after the same neighbour. What a round does is the subject's; what is asked is the question's.
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { machine, watchLoad } from './load.ts';
+import { print } from './print.ts';
+import type { Bench, Comparing, Drawing, Question } from './question.ts';
+import type { Absent, Aim, Comparison, Curve, Line, Part, Point, Result, Row, Unit } from './result.ts';
+import type { Order, Report } from './stand.ts';
+
+/** Beside the bundle that this is part of. */
+const STAND = fileURLToPath(new URL('harness/stand.js', import.meta.url));
+/** A subject may compile, install and warm up for that long. */
+const OPENING_MS = 60_000;
+/** After a round that is not counted, until it has been at work for this long. */
+const WARM_MS = 400;
+
+/** Asks the question, and gives what came of it. */
+export async function ask(question: Question, { isSmoke, args }: { isSmoke: boolean; args: readonly string[] }): Promise<Result> {
+  const parts: Part[] = [];
+  const absent: Absent[] = [];
+  const aims: Aim[] = [];
+  const notes: string[] = [];
+  const ranAt = new Date().toISOString();
+  const began = performance.now();
+  const load = await watchLoad();
+  const stands = new Map<string, Promise<Standing>>();
+  const standing = (subject: string): Promise<Standing> => {
+    const open = stands.get(subject) ?? Standing.open(question.name, subject);
+    stands.set(subject, open);
+    return open;
+  };
+  const add = <P extends Part>(part: P): P => {
+    parts.push(part);
+    print(part);
+    return part;
+  };
+  const cannot = (subject: string, error: unknown, part?: string): void => {
+    const reason = error instanceof Error ? error.message : String(error);
+    if (absent.some((other) => other.subject === subject && (other.part === undefined || other.part === part))) return;
+    absent.push({ subject, reason, ...(part !== undefined && { part }) });
+    console.log(`${subject} is absent${part === undefined ? '' : ` from "${part}"`}: ${reason}`);
+  };
+  const isOut = (subject: string): boolean => absent.some((other) => other.subject === subject && other.part === undefined);
+
+  /** Rounds of those that can, by subject. Who fails in one loses them all. */
+  const rounds = async (
+    subjects: readonly string[],
+    { title, task, unit, size = 1, count, boundMs = 30_000, isFresh = false }: Rounds,
+  ): Promise<Map<string, number[]>> => {
+    /** One round of what stays open, or of what is opened for it alone. */
+    const take = async (subject: string): Promise<number> => {
+      const stand = isFresh ? await Standing.open(question.name, subject) : await standing(subject);
+      try {
+        return await stand.round(task, size, boundMs);
+      } finally {
+        if (isFresh) await stand.close();
+      }
+    };
+    const able = new Set<string>();
+    const figures = new Map<string, number[]>();
+    const drop = async (subject: string, error: unknown): Promise<void> => {
+      cannot(subject, error, title);
+      figures.delete(subject);
+      able.delete(subject);
+      // A process that has ended makes room for another one.
+      if ((await stands.get(subject))?.isOver) stands.delete(subject);
+    };
+    for (const subject of subjects) {
+      if (isOut(subject)) continue;
+      const stand = await standing(subject).catch((error: unknown) => cannot(subject, error));
+      if (stand === undefined || !stand.tasks.includes(task)) continue;
+      able.add(subject);
+      figures.set(subject, []);
+      // Figures of what is fresh are those of the first time.
+      const until = performance.now() + (isFresh || isSmoke ? 0 : WARM_MS);
+      try {
+        while (performance.now() < until) await take(subject);
+      } catch (error) {
+        await drop(subject, error);
+      }
+    }
+    for (let round = 0; round < (isSmoke ? 1 : count); round++) {
+      load.look();
+      const order = [...able];
+      for (let place = 0; place < order.length; place++) {
+        const subject = order[(place + round) % order.length] as string;
+        try {
+          const figure = await take(subject);
+          figures.get(subject)?.push(significant(unit === 'µs' ? figure * 1000 : figure));
+        } catch (error) {
+          await drop(subject, error);
+        }
+      }
+    }
+    return figures;
+  };
+
+  const bench: Bench = {
+    isSmoke,
+    args,
+    async compare({ title, task, unit, ours, floor, subjects, better = 'less', size, rounds: count = 11, boundMs, isFresh }: Comparing) {
+      const asked = subjects ?? Object.keys(question.subjects);
+      const figures = await rounds(asked, { title, task, unit, count, size, boundMs, isFresh });
+      const rows = asked.flatMap((subject): Row[] => {
+        const taken = figures.get(subject);
+        return taken === undefined ? [] : [{ subject, rounds: taken }];
+      });
+      return add<Comparison>({ kind: 'comparison', title, unit, better, ours, ...(floor !== undefined && { floor }), rows });
+    },
+    async draw({ title, task, unit, sizeOf, sizes, subjects, rounds: count = 5, boundMs, isFresh }: Drawing) {
+      const points = new Map<string, Point[]>(subjects.map((subject) => [subject, []]));
+      let left = subjects;
+      for (const size of isSmoke ? sizes.slice(0, 2) : sizes) {
+        const figures = await rounds(left, { title: `${title}: ${size} ${sizeOf}`, task, unit, count, size, boundMs, isFresh });
+        for (const [subject, taken] of figures) points.get(subject)?.push({ size, rounds: taken });
+        // Who cannot do a size is not asked for a bigger one.
+        left = left.filter((subject) => figures.has(subject));
+      }
+      const lines = subjects.flatMap((subject): Line[] => {
+        const drawn = points.get(subject) ?? [];
+        return drawn.length === 0 ? [] : [{ subject, points: drawn }];
+      });
+      return add<Curve>({ kind: 'curve', title, unit, sizeOf, lines });
+    },
+    table: (table) => void add({ kind: 'table', ...table }),
+    aim(aim) {
+      aims.push({ ...aim, value: significant(aim.value) });
+    },
+    note: (text) => void notes.push(text),
+    absent: (subject, reason, part) => cannot(subject, reason, part),
+  };
+
+  try {
+    await question.run(bench);
+  } finally {
+    for (const stand of stands.values())
+      await stand.then(
+        (open) => open.close(),
+        () => undefined,
+      );
+  }
+  return {
+    question: question.name,
+    asks: question.asks,
+    ranAt,
+    seconds: Math.round((performance.now() - began) / 1000),
+    isSmoke,
+    machine: machine(),
+    load: load.end(),
+    versions: versions(),
+    parts,
+    absent,
+    aims,
+    notes,
+  };
+}
+
+interface Rounds {
+  readonly title: string;
+  readonly task: string;
+  readonly unit: Unit;
+  readonly count: number;
+  readonly size: number | undefined;
+  readonly boundMs: number | undefined;
+  readonly isFresh: boolean | undefined;
+}
+
+/** A subject's process, seen from here. */
+class Standing {
+  readonly tasks: readonly string[];
+  readonly #child: ChildProcess;
+  readonly #answer: (boundMs: number) => Promise<Report>;
+
+  private constructor(child: ChildProcess, answer: (boundMs: number) => Promise<Report>, tasks: readonly string[]) {
+    this.#child = child;
+    this.#answer = answer;
+    this.tasks = tasks;
+  }
+
+  static async open(question: string, subject: string): Promise<Standing> {
+    const child = fork(STAND, [question, subject], {
+      execArgv: process.execArgv,
+      // What a subject prints is not a figure; where it dies, the last of it says why.
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    let said = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said = (said + text).slice(-2_000);
+    });
+    const answer = async (boundMs: number): Promise<Report> => {
+      const bound = new AbortController();
+      const timer = setTimeout(() => bound.abort(), boundMs);
+      try {
+        const ended = once(child, 'exit', bound).then(([code, signal]) => {
+          throw new Error(`its process ended with ${signal ?? `code ${code}`}${lastLine(said)}`);
+        });
+        // Of a channel to our own process; stand.ts has the type.
+        return await Promise.race([once(child, 'message', bound).then(([report]) => report as Report), ended]);
+      } catch (error) {
+        if (!bound.signal.aborted) throw error;
+        child.kill('SIGKILL');
+        throw new Error(`not done within ${boundMs / 1000} s`);
+      } finally {
+        clearTimeout(timer);
+        bound.abort();
+      }
+    };
+    const report = await answer(OPENING_MS);
+    if ('tasks' in report) return new Standing(child, answer, report.tasks);
+    child.kill('SIGKILL');
+    throw new Error('error' in report ? report.error : 'It did not open.');
+  }
+
+  get isOver(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null || this.#child.killed;
+  }
+
+  async round(task: string, size: number, boundMs: number): Promise<number> {
+    if (this.isOver) throw new Error('its process has ended');
+    this.#send({ task, size });
+    const report = await this.#answer(boundMs);
+    if ('figure' in report) return report.figure;
+    throw new Error('error' in report ? report.error : 'It answered something else.');
+  }
+
+  async close(): Promise<void> {
+    if (this.isOver) return;
+    const ended = once(this.#child, 'exit');
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), 4_000);
+    this.#send('close');
+    await ended;
+    clearTimeout(timer);
+  }
+
+  #send(order: Order): void {
+    this.#child.send(order);
+  }
+}
+
+function lastLine(text: string): string {
+  const line = text
+    .trim()
+    .split('\n')
+    .findLast((each) => /error|fatal|abort|assert/i.test(each));
+  return line === undefined ? '' : `: ${line.trim().slice(0, 200)}`;
+}
+
+/** Five digits, so that a file of results is short. */
+function significant(figure: number): number {
+  return Number(figure.toPrecision(5));
+}
+
+/** This package and its peers, as installed. */
+function versions(): Record<string, string> {
+  const read = (path: string): { version: string; dependencies: Record<string, string> } => JSON.parse(readFileSync(path, 'utf8'));
+  const { dependencies } = read('benchmarks/package.json');
+  return { callgate: read('package.json').version, ...dependencies };
+}

@@ -1,0 +1,92 @@
+// What a question is: who is asked, and what is asked of them. A subject lives in a process of its own (stand.ts), is opened once, and does one
+// task at a time when the harness says so: nobody else is at work then. How rounds are taken is in bench.ts.
+import type { Aim, Comparison, Curve, Table, Unit } from './result.ts';
+
+export interface Question {
+  /** The file's name, without `.ts`. */
+  readonly name: string;
+  /** The question itself, one sentence. */
+  readonly asks: string;
+  /** By the name under which they are printed. */
+  readonly subjects: Readonly<Record<string, Subject>>;
+  run(bench: Bench): Promise<void>;
+}
+
+/** Opens what does the tasks, once per process. An error says why the subject cannot take part. */
+export type Subject = () => Promise<Stand>;
+
+export interface Stand {
+  readonly tasks: Readonly<Record<string, Task>>;
+  close?(): Promise<unknown>;
+}
+
+/**
+ * Does the work of one round and gives its figure, in the unit of the comparison (milliseconds where that is a time: µs are made of them by the
+ * harness). The size is that of a curve, or 1.
+ */
+export type Task = (size: number) => Promise<number>;
+
+export interface Comparing {
+  readonly title: string;
+  readonly task: string;
+  readonly unit: Unit;
+  readonly ours: string;
+  readonly floor?: string;
+  /** Default: all of the question's that have the task. */
+  readonly subjects?: readonly string[];
+  readonly better?: 'less' | 'more';
+  readonly size?: number;
+  /** Default 11. */
+  readonly rounds?: number;
+  /** Of one round of one subject, after which it is given up. Default 30 000. */
+  readonly boundMs?: number;
+  /** A new process for every round: where memory is counted, or what happens first. */
+  readonly isFresh?: boolean;
+}
+
+export interface Drawing {
+  readonly title: string;
+  readonly task: string;
+  readonly unit: Unit;
+  readonly sizeOf: string;
+  readonly sizes: readonly number[];
+  readonly subjects: readonly string[];
+  /** Default 5. */
+  readonly rounds?: number;
+  /** Of one round of one subject, after which it gets no bigger sizes. Default 30 000. */
+  readonly boundMs?: number;
+  /** A new process for every round. */
+  readonly isFresh?: boolean;
+}
+
+/** What a question uses to ask, and to say what it found. */
+export interface Bench {
+  /** One round of little is wanted: loops of a question's own should be short. */
+  readonly isSmoke: boolean;
+  readonly args: readonly string[];
+  /** Takes rounds of all subjects in turns; who fails is listed as absent, with the reason. */
+  compare(comparing: Comparing): Promise<Comparison>;
+  /** The same for a row of sizes. */
+  draw(drawing: Drawing): Promise<Curve>;
+  table(table: Omit<Table, 'kind'>): void;
+  aim(aim: Aim): void;
+  /** A sentence that the reader of the figures needs. */
+  note(text: string): void;
+  absent(subject: string, reason: string, part?: string): void;
+}
+
+/** A task that does something often and gives the median of its times, in milliseconds per unit. */
+export function timed(
+  work: () => unknown,
+  { times = 1, units = 1, clock = (): number => performance.now() }: { times?: number; units?: number; clock?: () => number } = {},
+): Task {
+  return async () => {
+    const list: number[] = [];
+    for (let i = 0; i < times; i++) {
+      const began = clock();
+      await work();
+      list.push((clock() - began) / units);
+    }
+    return list.sort((a, b) => a - b)[list.length >> 1] as number;
+  };
+}

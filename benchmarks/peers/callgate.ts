@@ -1,0 +1,51 @@
+// This library, in each of its isolations and engines. Checks are those that every user has: input by a schema, counts, limits.
+import { type CodeModeOptions, createCodeMode, defineTool, type ToolSource } from '../../src/index.ts';
+import { DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_MS, type Peer, type Tools } from './peer.ts';
+
+/** Nobody's load is these: what is measured must not be a limit. */
+const WIDE = { calls: 1_000_000, concurrentCalls: 1_000, argumentBytes: 64 << 20, resultBytes: 64 << 20, valueBytes: 64 << 20 };
+
+function callgate(name: string, where: string, options: Pick<CodeModeOptions, 'engine' | 'isolation' | 'sandbox'>): Peer {
+  return {
+    name,
+    where,
+    async open({ tools, spec, timeoutMs = DEFAULT_TIMEOUT_MS, memoryBytes = DEFAULT_MEMORY_BYTES }) {
+      const codeMode = createCodeMode({
+        ...options,
+        tools: wrap(tools),
+        workers: 2,
+        showError: (error) => error as Error,
+        limits: { ...WIDE, memoryBytes, cpuMs: timeoutMs, sliceMs: timeoutMs, wallMs: timeoutMs },
+        ...(spec !== undefined && { globals: { spec } }),
+      });
+      return {
+        async run(source) {
+          const { status, value, output, error } = await codeMode.run(source);
+          if (status === 'completed') return { status, value, output };
+          return { status: 'error', name: error?.name ?? status, message: error?.message ?? status, output };
+        },
+        close: () => codeMode.close(),
+      };
+    },
+  };
+}
+
+export const inline = callgate('callgate, inline', "QuickJS in the host's own thread", { isolation: 'inline' });
+export const thread = callgate('callgate', 'QuickJS in a thread', {});
+export const child = callgate('callgate, process', 'QuickJS in a child process', { isolation: 'process' });
+export const v8 = callgate('callgate, v8', 'V8 in a child process', { engine: 'v8' });
+export const sandboxed = callgate('callgate, v8, sandbox', "V8 in a child process, in the system's sandbox", {
+  engine: 'v8',
+  sandbox: 'os',
+});
+
+function wrap(tools: Tools): ToolSource {
+  return Object.entries(tools).map(([name, member]) => {
+    if (typeof member !== 'function') return { namespace: name, tools: () => wrap(member) };
+    // What a program gave: each tool looks at that itself.
+    const call = member as (...args: unknown[]) => unknown;
+    // Several arguments are one array to a tool that takes any value; `sum` wants them one by one.
+    const execute = (input: unknown): unknown => (name === 'sum' && Array.isArray(input) ? call(...input) : call(input));
+    return defineTool({ name, description: `The tool ${name}.`, inputSchema: {}, execute });
+  });
+}
