@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { ask } from './harness/bench.ts';
 import { short } from './harness/print.ts';
 import type { Question } from './harness/question.ts';
-import { isMet, type Result } from './harness/result.ts';
+import { isMet, type Result, rowOf } from './harness/result.ts';
 import { QUESTIONS } from './questions/questions.ts';
 import { writeReport } from './report/report.ts';
 
@@ -31,9 +31,10 @@ const [only] = names;
 if (only !== undefined && names.length === 1) {
   await askOne(only);
 } else {
+  const asked = names.length === 0 ? QUESTIONS : names;
   const failed: string[] = [];
   // Each in a process of its own, so that one question's leavings are not another's load.
-  for (const name of names.length === 0 ? QUESTIONS : names) {
+  for (const name of asked) {
     const options = [...(isSmoke ? ['--smoke'] : []), ...(args.length > 0 ? ['--', ...args] : [])];
     const { status } = spawnSync(process.execPath, [...process.execArgv, fileURLToPath(import.meta.url), name, ...options], {
       stdio: 'inherit',
@@ -41,6 +42,7 @@ if (only !== undefined && names.length === 1) {
     if (status !== 0) failed.push(name);
   }
   if (failed.length > 0) console.error(`\nWithout an answer: ${failed.join(', ')}.`);
+  console.log(`\n${asked.length - failed.length} passed, ${failed.length} failed`);
   process.exitCode = failed.length === 0 ? 0 : 1;
 }
 
@@ -50,6 +52,11 @@ async function askOne(name: string): Promise<void> {
   console.log(`\n${name}: ${question.asks}`);
   const result = await ask(question, { isSmoke, args });
   say(result);
+  const lost = result.parts.filter((part) => part.kind === 'comparison' && rowOf(part, part.ours) === undefined);
+  if (lost.length > 0) {
+    console.error(`This library has no figure in: ${lost.map(({ title }) => title).join('; ')}. Nothing is written.`);
+    return process.exit(1);
+  }
   if (isSmoke || args.length > 0) return process.exit(0);
   const folder = resolve('benchmarks/results');
   mkdirSync(folder, { recursive: true });
@@ -61,7 +68,7 @@ async function askOne(name: string): Promise<void> {
 
 function say({ aims, notes, load, seconds }: Result): void {
   console.log('');
-  for (const aim of aims) {
+  for (const aim of isSmoke ? [] : aims) {
     const bound = aim.atMost === undefined ? `at least ${short(aim.atLeast ?? 0)}` : `at most ${short(aim.atMost)}`;
     console.log(`${isMet(aim) ? 'met   ' : 'MISSED'} ${aim.what}: ${short(aim.value)} (aim: ${bound})`);
   }

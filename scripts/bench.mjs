@@ -16,10 +16,12 @@ const [entry = 'main', ...args] = process.argv.slice(2);
 // The hunt for leaks needs nobody beside it, and runs in the Node that is at hand.
 const isAlone = entry === 'soak';
 
-await build({ fast: true });
 if (!isAlone) install();
+if (entry === 'install') process.exit();
+await build({ fast: true });
 // Inside node_modules, so that imports of packages resolve as those of the benchmarks' own files would.
 const outdir = join(benchmarks, 'node_modules/.cache/callgate');
+/** @param {string} folder */
 const files = (folder) =>
   readdirSync(join(benchmarks, folder))
     .filter((file) => file.endsWith('.ts'))
@@ -63,6 +65,7 @@ function install() {
   console.log('Installing the peers into benchmarks/node_modules, once.');
   const options = ['ci', '--prefix', benchmarks, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const { status } = spawnSync('npm', options, { stdio: 'inherit', shell: process.platform === 'win32' });
+  process.exitCode = status ?? 1;
   if (status === 0) writeFileSync(done, lock);
   else console.log('They could not be installed: who needs them is listed as absent.');
 }
