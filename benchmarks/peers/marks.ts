@@ -1,17 +1,13 @@
 // Times a part of a program by the host's clock: a tool is called before it and after it. So the same is timed in every system, without what
 // starting and ending cost; two calls of a tool are in it.
-import type { Tools } from './peer.ts';
-
 /** In a program's text, before and after the part. */
 export const MARK = 'await tools.mark({});';
 
 export interface Marks {
-  readonly tools: Tools;
+  readonly tools: { mark(): void };
   clear(): void;
   /** Milliseconds between the first call and the last. */
   passed(): number;
-  /** The host's time of each call since clear(). */
-  readonly times: readonly number[];
 }
 
 export function between(): Marks {
@@ -28,6 +24,5 @@ export function between(): Marks {
       if (first === undefined || last === undefined || times.length < 2) throw new Error('The program made no two marks.');
       return last - first;
     },
-    times,
   };
 }
