@@ -7,7 +7,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { machine, watchLoad } from './load.ts';
 import { print } from './print.ts';
-import type { Bench, Comparing, Drawing, Question } from './question.ts';
+import type { Also, Bench, Comparing, Drawing, Question } from './question.ts';
 import type { Absent, Aim, Comparison, Curve, Line, Part, Point, Result, Row, Unit } from './result.ts';
 import type { Order, Report } from './stand.ts';
 
@@ -46,22 +46,27 @@ export async function ask(question: Question, { isSmoke, args }: { isSmoke: bool
   };
   const isOut = (subject: string): boolean => absent.some((other) => other.subject === subject && other.part === undefined);
 
-  /** Rounds of those that can, by subject. Who fails in one loses them all. */
+  /** Rounds of those that can, by subject: for each figure of a round a list. Who fails in one loses them all. */
   const rounds = async (
     subjects: readonly string[],
-    { title, task, unit, size = 1, count, boundMs = 30_000, isFresh = false }: Rounds,
-  ): Promise<Map<string, number[]>> => {
+    { title, figures: wanted, size = 1, count, boundMs = 30_000, isFresh = false, warmMs = WARM_MS, isTogether = false }: Rounds,
+  ): Promise<Map<string, number[][]>> => {
     /** One round of what stays open, or of what is opened for it alone. */
-    const take = async (subject: string): Promise<number> => {
+    const take = async (subject: string): Promise<readonly number[]> => {
       const stand = isFresh ? await Standing.open(question.name, subject) : await standing(subject);
       try {
-        return await stand.round(task, size, boundMs);
+        const taken: number[] = [];
+        for (const { task, unit } of wanted) {
+          const figure = await stand.round(task, size, boundMs);
+          taken.push(significant(unit === 'µs' ? figure * 1000 : figure));
+        }
+        return taken;
       } finally {
         if (isFresh) await stand.close();
       }
     };
     const able = new Set<string>();
-    const figures = new Map<string, number[]>();
+    const figures = new Map<string, number[][]>();
     const drop = async (subject: string, error: unknown): Promise<void> => {
       cannot(subject, error, title);
       figures.delete(subject);
@@ -69,14 +74,24 @@ export async function ask(question: Question, { isSmoke, args }: { isSmoke: bool
       // A process that has ended makes room for another one.
       if ((await stands.get(subject))?.isOver) stands.delete(subject);
     };
+    const takeCounted = async (subject: string): Promise<void> => {
+      try {
+        for (const [index, figure] of (await take(subject)).entries()) figures.get(subject)?.[index]?.push(figure);
+      } catch (error) {
+        await drop(subject, error);
+      }
+    };
     for (const subject of subjects) {
       if (isOut(subject)) continue;
       const stand = await standing(subject).catch((error: unknown) => cannot(subject, error));
-      if (stand === undefined || !stand.tasks.includes(task)) continue;
+      if (stand === undefined || !wanted.every(({ task }) => stand.tasks.includes(task))) continue;
       able.add(subject);
-      figures.set(subject, []);
+      figures.set(
+        subject,
+        wanted.map(() => []),
+      );
       // Figures of what is fresh are those of the first time.
-      const until = performance.now() + (isFresh || isSmoke ? 0 : WARM_MS);
+      const until = performance.now() + (isFresh || isSmoke ? 0 : warmMs);
       try {
         while (performance.now() < until) await take(subject);
       } catch (error) {
@@ -85,47 +100,62 @@ export async function ask(question: Question, { isSmoke, args }: { isSmoke: bool
     }
     for (let round = 0; round < (isSmoke ? 1 : count); round++) {
       load.look();
-      const order = [...able];
-      for (let place = 0; place < order.length; place++) {
-        const subject = order[(place + round) % order.length] as string;
-        try {
-          const figure = await take(subject);
-          figures.get(subject)?.push(significant(unit === 'µs' ? figure * 1000 : figure));
-        } catch (error) {
-          await drop(subject, error);
-        }
-      }
+      const order = [...able].map((_, place, all) => all[(place + round) % all.length] as string);
+      if (isTogether) await Promise.all(order.map(takeCounted));
+      else for (const subject of order) await takeCounted(subject);
     }
     return figures;
+  };
+
+  const compareAll = async (
+    { title, task, unit, ours, floor, subjects, better = 'less', size, rounds: count = 11, boundMs, isFresh, warmMs }: Comparing,
+    also: readonly Also[],
+  ): Promise<readonly Comparison[]> => {
+    const asked = subjects ?? Object.keys(question.subjects);
+    const wanted = [{ title, task, unit, better }, ...also];
+    const figures = await rounds(asked, { title, figures: wanted, count, size, boundMs, isFresh, warmMs });
+    return wanted.map(({ title, unit, better = 'less' }, index) => {
+      const rows = asked.flatMap((subject): Row[] => {
+        const taken = figures.get(subject)?.[index];
+        return taken === undefined ? [] : [{ subject, rounds: taken }];
+      });
+      return add<Comparison>({ kind: 'comparison', title, unit, better, ours, ...(floor !== undefined && { floor }), rows });
+    });
+  };
+
+  const drawAll = async (
+    { title, task, unit, sizeOf, sizes, subjects, rounds: count = 5, boundMs, isFresh, warmMs, togetherUpTo = 0 }: Drawing,
+    also: readonly Also[],
+  ): Promise<readonly Curve[]> => {
+    const wanted = [{ title, task, unit }, ...also];
+    const points = wanted.map(() => new Map<string, Point[]>(subjects.map((subject) => [subject, []])));
+    let left = subjects;
+    for (const size of isSmoke ? sizes.slice(0, 2) : sizes) {
+      const isTogether = size <= togetherUpTo;
+      const asked = { title: `${title}: ${size} ${sizeOf}`, figures: wanted, count, size, boundMs, isFresh, warmMs, isTogether };
+      const figures = await rounds(left, asked);
+      for (const [subject, taken] of figures)
+        for (const [index, rounds] of taken.entries()) points[index]?.get(subject)?.push({ size, rounds });
+      // Who cannot do a size is not asked for a bigger one.
+      left = left.filter((subject) => figures.has(subject));
+    }
+    return wanted.map(({ title, unit }, index) => {
+      const lines = subjects.flatMap((subject): Line[] => {
+        const drawn = points[index]?.get(subject) ?? [];
+        return drawn.length === 0 ? [] : [{ subject, points: drawn }];
+      });
+      return add<Curve>({ kind: 'curve', title, unit, sizeOf, lines });
+    });
   };
 
   const bench: Bench = {
     isSmoke,
     args,
-    async compare({ title, task, unit, ours, floor, subjects, better = 'less', size, rounds: count = 11, boundMs, isFresh }: Comparing) {
-      const asked = subjects ?? Object.keys(question.subjects);
-      const figures = await rounds(asked, { title, task, unit, count, size, boundMs, isFresh });
-      const rows = asked.flatMap((subject): Row[] => {
-        const taken = figures.get(subject);
-        return taken === undefined ? [] : [{ subject, rounds: taken }];
-      });
-      return add<Comparison>({ kind: 'comparison', title, unit, better, ours, ...(floor !== undefined && { floor }), rows });
-    },
-    async draw({ title, task, unit, sizeOf, sizes, subjects, rounds: count = 5, boundMs, isFresh }: Drawing) {
-      const points = new Map<string, Point[]>(subjects.map((subject) => [subject, []]));
-      let left = subjects;
-      for (const size of isSmoke ? sizes.slice(0, 2) : sizes) {
-        const figures = await rounds(left, { title: `${title}: ${size} ${sizeOf}`, task, unit, count, size, boundMs, isFresh });
-        for (const [subject, taken] of figures) points.get(subject)?.push({ size, rounds: taken });
-        // Who cannot do a size is not asked for a bigger one.
-        left = left.filter((subject) => figures.has(subject));
-      }
-      const lines = subjects.flatMap((subject): Line[] => {
-        const drawn = points.get(subject) ?? [];
-        return drawn.length === 0 ? [] : [{ subject, points: drawn }];
-      });
-      return add<Curve>({ kind: 'curve', title, unit, sizeOf, lines });
-    },
+    compareAll,
+    drawAll,
+    // There is one for each figure, and one figure is asked for.
+    compare: async (comparing) => (await compareAll(comparing, []))[0] as Comparison,
+    draw: async (drawing) => (await drawAll(drawing, []))[0] as Curve,
     table: (table) => void add({ kind: 'table', ...table }),
     aim(aim) {
       aims.push({ ...aim, value: significant(aim.value) });
@@ -161,12 +191,14 @@ export async function ask(question: Question, { isSmoke, args }: { isSmoke: bool
 
 interface Rounds {
   readonly title: string;
-  readonly task: string;
-  readonly unit: Unit;
+  /** Of one round, from tasks one after another. */
+  readonly figures: readonly { readonly task: string; readonly unit: Unit }[];
   readonly count: number;
   readonly size: number | undefined;
   readonly boundMs: number | undefined;
   readonly isFresh: boolean | undefined;
+  readonly warmMs: number | undefined;
+  readonly isTogether?: boolean;
 }
 
 /** A subject's process, seen from here. */

@@ -26,6 +26,15 @@ export interface Stand {
  */
 export type Task = (size: number) => Promise<number>;
 
+/** A further figure of the same round: a task that tells what the other one has seen. */
+export interface Also {
+  readonly title: string;
+  readonly task: string;
+  readonly unit: Unit;
+  /** Default `less`. */
+  readonly better?: 'less' | 'more';
+}
+
 export interface Comparing {
   readonly title: string;
   readonly task: string;
@@ -42,6 +51,8 @@ export interface Comparing {
   readonly boundMs?: number;
   /** A new process for every round: where memory is counted, or what happens first. */
   readonly isFresh?: boolean;
+  /** Milliseconds of rounds that are not counted, before. Default 400. */
+  readonly warmMs?: number;
 }
 
 export interface Drawing {
@@ -57,6 +68,10 @@ export interface Drawing {
   readonly boundMs?: number;
   /** A new process for every round. */
   readonly isFresh?: boolean;
+  /** Milliseconds of rounds that are not counted, before each size. Default 400. */
+  readonly warmMs?: number;
+  /** Up to this size all subjects go through a round at the same time: for work that does little but wait. */
+  readonly togetherUpTo?: number;
 }
 
 /** What a question uses to ask, and to say what it found. */
@@ -66,8 +81,11 @@ export interface Bench {
   readonly args: readonly string[];
   /** Takes rounds of all subjects in turns; who fails is listed as absent, with the reason. */
   compare(comparing: Comparing): Promise<Comparison>;
+  /** The same with further figures of each round: a comparison for each. */
+  compareAll(comparing: Comparing, also: readonly Also[]): Promise<readonly Comparison[]>;
   /** The same for a row of sizes. */
   draw(drawing: Drawing): Promise<Curve>;
+  drawAll(drawing: Drawing, also: readonly Also[]): Promise<readonly Curve[]>;
   table(table: Omit<Table, 'kind'>): void;
   aim(aim: Aim): void;
   /** A sentence that the reader of the figures needs. */

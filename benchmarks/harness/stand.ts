@@ -22,8 +22,8 @@ try {
   process.on('message', async (order: Order) => {
     if (order === 'close') {
       await Promise.race([close?.(), new Promise((resolve) => setTimeout(resolve, 2_000))]);
-      // Several subjects cannot be closed, and would keep the process alive.
-      process.exit(0);
+      // Several subjects cannot be closed, and would keep the process alive, or crash it when it goes in good order.
+      return void process.kill(process.pid, 'SIGKILL');
     }
     try {
       say({ figure: await (tasks[order.task] as (size: number) => Promise<number>)(order.size) });

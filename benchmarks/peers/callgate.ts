@@ -1,4 +1,5 @@
 // This library, in each of its isolations and engines. Checks are those that every user has: input by a schema, counts, limits.
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { type CodeModeOptions, createCodeMode, defineTool, type ToolSource } from '../../src/index.ts';
 import { DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_MS, type Peer, type Tools } from './peer.ts';
 
@@ -9,10 +10,10 @@ function callgate(name: string, where: string, options: Pick<CodeModeOptions, 'e
   return {
     name,
     where,
-    async open({ tools, spec, timeoutMs = DEFAULT_TIMEOUT_MS, memoryBytes = DEFAULT_MEMORY_BYTES }) {
+    async open({ tools, spec, takesBytes = false, timeoutMs = DEFAULT_TIMEOUT_MS, memoryBytes = DEFAULT_MEMORY_BYTES }) {
       const codeMode = createCodeMode({
         ...options,
-        tools: wrap(tools),
+        tools: wrap(tools, takesBytes ? ANYTHING : CHECKED),
         workers: 2,
         showError: (error) => error as Error,
         limits: { ...WIDE, memoryBytes, cpuMs: timeoutMs, sliceMs: timeoutMs, wallMs: timeoutMs },
@@ -39,13 +40,20 @@ export const sandboxed = callgate('callgate, v8, sandbox', "V8 in a child proces
   sandbox: 'os',
 });
 
-function wrap(tools: Tools): ToolSource {
+/** The host's own schema, which looks at nothing: what JSON Schema describes holds no bytes. */
+const ANYTHING = {
+  inputSchema: { '~standard': { version: 1, vendor: 'benchmarks', validate: (value: unknown) => ({ value }) } } satisfies StandardSchemaV1,
+  inputJsonSchema: {},
+} as const;
+const CHECKED = { inputSchema: {} } as const;
+
+function wrap(tools: Tools, schema: typeof ANYTHING | typeof CHECKED): ToolSource {
   return Object.entries(tools).map(([name, member]) => {
-    if (typeof member !== 'function') return { namespace: name, tools: () => wrap(member) };
+    if (typeof member !== 'function') return { namespace: name, tools: () => wrap(member, schema) };
     // What a program gave: each tool looks at that itself.
     const call = member as (...args: unknown[]) => unknown;
     // Several arguments are one array to a tool that takes any value; `sum` wants them one by one.
     const execute = (input: unknown): unknown => (name === 'sum' && Array.isArray(input) ? call(...input) : call(input));
-    return defineTool({ name, description: `The tool ${name}.`, inputSchema: {}, execute });
+    return defineTool({ name, description: `The tool ${name}.`, ...schema, execute });
   });
 }

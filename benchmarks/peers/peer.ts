@@ -16,6 +16,8 @@ export interface Setup {
   readonly tools: Tools;
   /** A global constant of programs, where they need it. */
   readonly spec?: unknown;
+  /** Whether tools take bytes too: nothing about their input is checked then. */
+  readonly takesBytes?: boolean;
   /** What a program may take in all. Default: a minute, so that limits are not what is measured. */
   readonly timeoutMs?: number;
   /** Default 256 MB. */
