@@ -29,7 +29,7 @@ export async function ask(question: Question, { isSmoke, args }: { isSmoke: bool
   const load = await watchLoad();
   const stands = new Map<string, Promise<Standing>>();
   const standing = (subject: string): Promise<Standing> => {
-    const open = stands.get(subject) ?? Standing.open(question.name, subject);
+    const open = stands.get(subject) ?? Standing.open(question.name, subject, args);
     stands.set(subject, open);
     return open;
   };
@@ -49,11 +49,11 @@ export async function ask(question: Question, { isSmoke, args }: { isSmoke: bool
   /** Rounds of those that can, by subject. Who fails in one loses them all. */
   const rounds = async (
     subjects: readonly string[],
-    { title, task, unit, size = 1, count, boundMs = 30_000, isFresh = false }: Rounds,
+    { title, task, unit, size = 1, count, boundMs = 30_000, isFresh = false, isWarm = false }: Rounds,
   ): Promise<Map<string, number[]>> => {
     /** One round of what stays open, or of what is opened for it alone. */
     const take = async (subject: string): Promise<number> => {
-      const stand = isFresh ? await Standing.open(question.name, subject) : await standing(subject);
+      const stand = isFresh ? await Standing.open(question.name, subject, args) : await standing(subject);
       try {
         return await stand.round(task, size, boundMs);
       } finally {
@@ -76,7 +76,7 @@ export async function ask(question: Question, { isSmoke, args }: { isSmoke: bool
       able.add(subject);
       figures.set(subject, []);
       // Figures of what is fresh are those of the first time.
-      const until = performance.now() + (isFresh || isSmoke ? 0 : WARM_MS);
+      const until = performance.now() + (isFresh || isWarm || isSmoke ? 0 : WARM_MS);
       try {
         while (performance.now() < until) await take(subject);
       } catch (error) {
@@ -102,15 +102,19 @@ export async function ask(question: Question, { isSmoke, args }: { isSmoke: bool
   const bench: Bench = {
     isSmoke,
     args,
-    async compare({ title, task, unit, ours, floor, subjects, better = 'less', size, rounds: count = 11, boundMs, isFresh }: Comparing) {
+    async compare({ title, unit, ours, floor, better = 'less', ...how }: Comparing) {
+      const rows = await bench.rows({ title, unit, ...how });
+      return bench.comparison({ title, unit, better, ours, ...(floor !== undefined && { floor }), rows });
+    },
+    async rows({ title, task, unit, subjects, size, rounds: count = 11, boundMs, isFresh, isWarm }) {
       const asked = subjects ?? Object.keys(question.subjects);
-      const figures = await rounds(asked, { title, task, unit, count, size, boundMs, isFresh });
-      const rows = asked.flatMap((subject): Row[] => {
+      const figures = await rounds(asked, { title, task, unit, count, size, boundMs, isFresh, isWarm });
+      return asked.flatMap((subject): Row[] => {
         const taken = figures.get(subject);
         return taken === undefined ? [] : [{ subject, rounds: taken }];
       });
-      return add<Comparison>({ kind: 'comparison', title, unit, better, ours, ...(floor !== undefined && { floor }), rows });
     },
+    comparison: (comparison) => add<Comparison>({ kind: 'comparison', ...comparison }),
     async draw({ title, task, unit, sizeOf, sizes, subjects, rounds: count = 5, boundMs, isFresh }: Drawing) {
       const points = new Map<string, Point[]>(subjects.map((subject) => [subject, []]));
       let left = subjects;
@@ -167,6 +171,7 @@ interface Rounds {
   readonly size: number | undefined;
   readonly boundMs: number | undefined;
   readonly isFresh: boolean | undefined;
+  readonly isWarm?: boolean | undefined;
 }
 
 /** A subject's process, seen from here. */
@@ -181,8 +186,8 @@ class Standing {
     this.tasks = tasks;
   }
 
-  static async open(question: string, subject: string): Promise<Standing> {
-    const child = fork(STAND, [question, subject], {
+  static async open(question: string, subject: string, args: readonly string[]): Promise<Standing> {
+    const child = fork(STAND, [question, subject, ...args], {
       execArgv: process.execArgv,
       // What a subject prints is not a figure; where it dies, the last of it says why.
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
