@@ -115,11 +115,11 @@ export async function ask(question: Question, { isSmoke, args }: { isSmoke: bool
       });
     },
     comparison: (comparison) => add<Comparison>({ kind: 'comparison', ...comparison }),
-    async draw({ title, task, unit, sizeOf, sizes, subjects, rounds: count = 5, boundMs, isFresh }: Drawing) {
+    async draw({ title, task, unit, sizeOf, sizes, subjects, rounds: count = 5, boundMs, isFresh, isWarm }: Drawing) {
       const points = new Map<string, Point[]>(subjects.map((subject) => [subject, []]));
       let left = subjects;
       for (const size of isSmoke ? sizes.slice(0, 2) : sizes) {
-        const figures = await rounds(left, { title: `${title}: ${size} ${sizeOf}`, task, unit, count, size, boundMs, isFresh });
+        const figures = await rounds(left, { title: `${title}: ${size} ${sizeOf}`, task, unit, count, size, boundMs, isFresh, isWarm });
         for (const [subject, taken] of figures) points.get(subject)?.push({ size, rounds: taken });
         // Who cannot do a size is not asked for a bigger one.
         left = left.filter((subject) => figures.has(subject));
@@ -171,7 +171,7 @@ interface Rounds {
   readonly size: number | undefined;
   readonly boundMs: number | undefined;
   readonly isFresh: boolean | undefined;
-  readonly isWarm?: boolean | undefined;
+  readonly isWarm: boolean | undefined;
 }
 
 /** A subject's process, seen from here. */

@@ -59,6 +59,7 @@ export interface Drawing {
   readonly boundMs?: number;
   /** A new process for every round. */
   readonly isFresh?: boolean;
+  readonly isWarm?: boolean;
 }
 
 /** What a question uses to ask, and to say what it found. */
