@@ -88,7 +88,7 @@ async function tellTokens(bench: Bench, catalogs: readonly Listed[]): Promise<vo
   });
   tellContents(bench, columns, all);
   bench.note(
-    "An API is sent no schemas of results; all other columns have their types. `json-schema-to-typescript` and `@utcp/code-mode` leave out defaults, bounds, formats and patterns, and `@utcp/code-mode` also the descriptions of what is nested; `@tanstack/ai-code-mode` has the tools' descriptions, names and types alone. The columns `no bounds` and `types alone` are ours of schemas without these things.",
+    "An API is sent no schemas of results; all other columns have their types. `json-schema-to-typescript` and `@utcp/code-mode` leave out defaults, bounds, formats and patterns, and `@utcp/code-mode` also the descriptions of what is nested and a signature of the function; `@tanstack/ai-code-mode` has the tools' descriptions, names and types alone. The columns `no bounds` and `types alone` are ours of schemas without these things.",
   );
   if (misses.length > 0) bench.note(`Not the fewest tokens for what is said: ${misses.join(', ')}.`);
   bench.aim({ what: 'catalogs in which another says as much in fewer tokens', value: misses.length, atMost: 0 });
