@@ -9,6 +9,7 @@ export interface CatalogTool {
   readonly description?: string;
   readonly inputSchema?: Readonly<Record<string, unknown>>;
   readonly outputSchema?: Readonly<Record<string, unknown>>;
+  readonly execution?: { readonly taskSupport?: string };
 }
 
 export interface ServerCatalog {

@@ -171,12 +171,13 @@ function fiveServers(): ToolSource {
   });
 }
 
-/** Real tools where the shared catalogs are at hand, made ones elsewhere. */
+/** Real tools where the shared catalogs are at hand, made ones elsewhere. What can only be called as a task is not offered to programs. */
 function someTools(count: number): ServerTool[] {
   const names = new Set<string>();
   const real = readCatalogs()
     .flatMap(({ tools }) => tools)
-    .filter(({ name, inputSchema }) => inputSchema?.['type'] === 'object' && !names.has(name) && names.add(name));
+    .filter(({ inputSchema, execution }) => inputSchema?.['type'] === 'object' && execution?.taskSupport !== 'required')
+    .filter(({ name }) => names.size < names.add(name).size);
   // Both have schemas of objects.
   return (real.length >= count ? real.slice(0, count) : makeTools(count)) as ServerTool[];
 }
