@@ -29,7 +29,7 @@ export async function ask(question: Question, { isSmoke, args }: { isSmoke: bool
   const load = await watchLoad();
   const stands = new Map<string, Promise<Standing>>();
   const standing = (subject: string): Promise<Standing> => {
-    const open = stands.get(subject) ?? Standing.open(question.name, subject);
+    const open = stands.get(subject) ?? Standing.open(question.name, subject, args);
     stands.set(subject, open);
     return open;
   };
@@ -53,7 +53,7 @@ export async function ask(question: Question, { isSmoke, args }: { isSmoke: bool
   ): Promise<Map<string, number[][]>> => {
     /** One round of what stays open, or of what is opened for it alone. */
     const take = async (subject: string): Promise<readonly number[]> => {
-      const stand = isFresh ? await Standing.open(question.name, subject) : await standing(subject);
+      const stand = isFresh ? await Standing.open(question.name, subject, args) : await standing(subject);
       try {
         const taken: number[] = [];
         for (const { task, unit } of wanted) {
@@ -115,10 +115,7 @@ export async function ask(question: Question, { isSmoke, args }: { isSmoke: bool
     const wanted = [{ title, task, unit, better }, ...also];
     const figures = await rounds(asked, { title, figures: wanted, count, size, boundMs, isFresh, warmMs });
     return wanted.map(({ title, unit, better = 'less' }, index) => {
-      const rows = asked.flatMap((subject): Row[] => {
-        const taken = figures.get(subject)?.[index];
-        return taken === undefined ? [] : [{ subject, rounds: taken }];
-      });
+      const rows = rowsOf(asked, figures, index);
       return add<Comparison>({ kind: 'comparison', title, unit, better, ours, ...(floor !== undefined && { floor }), rows });
     });
   };
@@ -156,6 +153,11 @@ export async function ask(question: Question, { isSmoke, args }: { isSmoke: bool
     // There is one for each figure, and one figure is asked for.
     compare: async (comparing) => (await compareAll(comparing, []))[0] as Comparison,
     draw: async (drawing) => (await drawAll(drawing, []))[0] as Curve,
+    async rows({ title, task, unit, subjects, size, rounds: count = 11, boundMs, isFresh, warmMs }) {
+      const asked = subjects ?? Object.keys(question.subjects);
+      return rowsOf(asked, await rounds(asked, { title, figures: [{ task, unit }], count, size, boundMs, isFresh, warmMs }), 0);
+    },
+    comparison: (comparison) => add<Comparison>({ kind: 'comparison', ...comparison }),
     table: (table) => void add({ kind: 'table', ...table }),
     aim(aim) {
       aims.push({ ...aim, value: significant(aim.value) });
@@ -189,6 +191,14 @@ export async function ask(question: Question, { isSmoke, args }: { isSmoke: bool
   };
 }
 
+/** The rows of one of the figures that rounds gave, of those that gave any. */
+function rowsOf(subjects: readonly string[], figures: ReadonlyMap<string, readonly number[][]>, index: number): Row[] {
+  return subjects.flatMap((subject): Row[] => {
+    const taken = figures.get(subject)?.[index];
+    return taken === undefined ? [] : [{ subject, rounds: taken }];
+  });
+}
+
 interface Rounds {
   readonly title: string;
   /** Of one round, from tasks one after another. */
@@ -213,8 +223,8 @@ class Standing {
     this.tasks = tasks;
   }
 
-  static async open(question: string, subject: string): Promise<Standing> {
-    const child = fork(STAND, [question, subject], {
+  static async open(question: string, subject: string, args: readonly string[]): Promise<Standing> {
+    const child = fork(STAND, [question, subject, ...args], {
       execArgv: process.execArgv,
       // What a subject prints is not a figure; where it dies, the last of it says why.
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

@@ -1,6 +1,6 @@
 // What a question is: who is asked, and what is asked of them. A subject lives in a process of its own (stand.ts), is opened once, and does one
 // task at a time when the harness says so: nobody else is at work then. How rounds are taken is in bench.ts.
-import type { Aim, Comparison, Curve, Table, Unit } from './result.ts';
+import type { Aim, Comparison, Curve, Row, Table, Unit } from './result.ts';
 
 export interface Question {
   /** The file's name, without `.ts`. */
@@ -12,8 +12,8 @@ export interface Question {
   run(bench: Bench): Promise<void>;
 }
 
-/** Opens what does the tasks, once per process. An error says why the subject cannot take part. */
-export type Subject = () => Promise<Stand>;
+/** Opens what does the tasks, once per process; it is told the question's own arguments. An error says why the subject cannot take part. */
+export type Subject = (args: readonly string[]) => Promise<Stand>;
 
 export interface Stand {
   readonly tasks: Readonly<Record<string, Task>>;
@@ -83,7 +83,11 @@ export interface Bench {
   compare(comparing: Comparing): Promise<Comparison>;
   /** The same with further figures of each round: a comparison for each. */
   compareAll(comparing: Comparing, also: readonly Also[]): Promise<readonly Comparison[]>;
-  /** The same for a row of sizes. */
+  /** Takes rounds as `compare` does and gives the rows alone: for what a question makes a part of itself. */
+  rows(comparing: Omit<Comparing, 'ours' | 'floor' | 'better'>): Promise<readonly Row[]>;
+  /** A comparison that a question has made of rows. */
+  comparison(comparison: Omit<Comparison, 'kind'>): Comparison;
+  /** The same as `compare` for a row of sizes. */
   draw(drawing: Drawing): Promise<Curve>;
   drawAll(drawing: Drawing, also: readonly Also[]): Promise<readonly Curve[]>;
   table(table: Omit<Table, 'kind'>): void;

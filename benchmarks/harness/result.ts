@@ -89,6 +89,8 @@ export interface Table {
   readonly title: string;
   readonly head: readonly string[];
   readonly rows: readonly (readonly (string | number)[])[];
+  /** So many rows that a report folds them. */
+  readonly isLong?: true;
 }
 
 /** Who could not take part in what, and why. */

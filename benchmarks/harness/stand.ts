@@ -1,4 +1,5 @@
-// The process of one subject: opens it, and does a task whenever it is told to. Started by bench.ts with the question's and the subject's name.
+// The process of one subject: opens it, and does a task whenever it is told to. Started by bench.ts with the question's and the subject's name, and
+// the question's own arguments.
 import process from 'node:process';
 import type { Question } from './question.ts';
 
@@ -7,7 +8,7 @@ export type Order = { readonly task: string; readonly size: number } | 'close';
 /** To the harness: after opening the names of the tasks, after an order one figure, or what went wrong. */
 export type Report = { readonly tasks: readonly string[] } | { readonly figure: number } | { readonly error: string };
 
-const [name, subject] = process.argv.slice(2);
+const [name, subject, ...args] = process.argv.slice(2);
 const say = (report: Report): void => void process.send?.(report);
 
 // Something that waits for nothing hangs: the harness has to see that, not an end.
@@ -17,7 +18,7 @@ try {
   const { question } = (await import(new URL(`../questions/${name}.js`, import.meta.url).href)) as { question: Question };
   const open = question.subjects[subject ?? ''];
   if (open === undefined) throw new Error(`The question ${name} has no subject ${subject}.`);
-  const { tasks, close } = await open();
+  const { tasks, close } = await open(args);
   say({ tasks: Object.keys(tasks) });
   process.on('message', async (order: Order) => {
     if (order === 'close') {
