@@ -37,6 +37,7 @@ const UNITS: readonly (readonly (readonly [name: string, size: number])[])[] = [
 /** 173 µs, 3.26 ms, 26.1 MB, 58 per second, 98 %. */
 export function amount(figure: number, unit: Unit): string {
   if (!Number.isFinite(figure)) return '–';
+  if (figure === 0) return '0';
   const scale = UNITS.find((each) => each.some(([name]) => name === unit));
   const own = scale?.find(([name]) => name === unit)?.[1];
   if (scale === undefined || own === undefined) {

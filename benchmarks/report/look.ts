@@ -55,7 +55,7 @@ export function lookOf(subject: string, ours: string, subjects: Subjects): Look 
       return { colour: `var(--c${place % PEER_COLOURS})`, shape, isHollow: false, width: 1.75, dash: undefined, radius: 4.5 };
     }
     case 'floor':
-      return { colour: 'var(--quiet)', shape: 'circle', isHollow: true, width: 1.5, dash: '2 3', radius: 4.5 };
+      return { colour: 'var(--quiet)', shape: 'cross', isHollow: true, width: 1.5, dash: '2 3', radius: 4.5 };
     case 'reference':
       return { colour: 'var(--quiet)', shape: 'diamond', isHollow: true, width: 1.5, dash: '6 3', radius: 4.5 };
   }
@@ -72,9 +72,10 @@ export function sheet(): string {
 
 /** An SVG of its own from what is inside of one. */
 export function svg({ width, height, title, body }: { width: number; height: number; title: string; body: string }): string {
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" fill="currentColor" role="img"><title>${escape(title)}</title><style>${sheet()}</style>${body}</svg>\n`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" fill="currentColor" role="img"><title>${escaped(title)}</title><style>${sheet()}</style>${body}</svg>\n`;
 }
 
-export function escape(text: string): string {
+/** A text within markup. */
+export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

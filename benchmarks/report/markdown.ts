@@ -209,7 +209,7 @@ function comparisonRows(part: Comparison): string[][] {
     'median',
     'p10',
     'p90',
-    ...(hasOurs ? [`as dear as ${ours}, median [p10 to p90]`] : []),
+    ...(hasOurs ? [`${better === 'less' ? `as dear as ${ours}` : `of it, ${ours} does`}: median [p10 to p90]`] : []),
     ...(hasFloor ? ['of the floor'] : []),
   ];
   return [

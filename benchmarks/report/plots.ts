@@ -5,7 +5,7 @@ import { parseHTML } from 'linkedom';
 import { type Comparison, type Curve, type Spread, spread } from '../harness/result.ts';
 import { amount, sizeText, times } from './figures.ts';
 import type { Headline } from './headlines.ts';
-import { escape, FONT, FONT_SIZE, lookOf, svg, textWidth } from './look.ts';
+import { escaped, FONT, FONT_SIZE, lookOf, svg, textWidth } from './look.ts';
 import type { Subjects } from './systems.ts';
 
 const WIDTH = 860;
@@ -18,7 +18,9 @@ export function drawOverview(headlines: readonly Headline[], subjects: Subjects)
   const shown = headlines.map((headline) => ({
     label: label(headline),
     dots: headline.others
-      .filter(({ subject, ratio }) => subjects.kindOf(subject) !== 'reference' && ratio.median > 0)
+      // A floor stands in its own row alone: others would make all that matters narrow.
+      .filter(({ subject }) => subject === headline.part.floor || ['ours', 'peer'].includes(subjects.kindOf(subject)))
+      .filter(({ ratio }) => ratio.median > 0)
       .map(({ subject, ratio }) => ({ subject, ratio, label: label(headline) })),
   }));
   const dots = shown.flatMap((each) => each.dots);
@@ -27,7 +29,7 @@ export function drawOverview(headlines: readonly Headline[], subjects: Subjects)
   const marginLeft = Math.min(400, Math.max(...shown.map((each) => textWidth(each.label))) + 16);
   const legend = layLegend([`${ours} = 1`, ...names]);
   const marginTop = TITLE + legend.height + 22;
-  const height = marginTop + shown.length * 38 + AXIS;
+  const height = marginTop + shown.length * 44 + AXIS;
   const domain = spanOf(dots.flatMap(({ ratio }) => [ratio.p10, ratio.p90, 1]));
   const plot = Plot.plot({
     document: blank(),
@@ -38,19 +40,27 @@ export function drawOverview(headlines: readonly Headline[], subjects: Subjects)
     marginTop,
     marginBottom: AXIS,
     style: { fontSize: `${FONT_SIZE}px`, fontFamily: FONT },
-    x: { type: 'log', domain },
-    y: { domain: shown.map((each) => each.label), padding: 0 },
+    x: { type: 'log', domain, axis: null },
+    y: { type: 'point', domain: shown.map((each) => each.label), padding: 0.5, axis: null },
     marks: [
       Plot.gridX(ticksOf(domain), { stroke: 'var(--faint)', strokeOpacity: 1 }),
-      Plot.axisX(ticksOf(domain), { tickFormat: times, tickSize: 0, fontSize: FONT_SIZE, label: null }),
-      Plot.axisY({ tickSize: 0, fontSize: FONT_SIZE, label: null, tickPadding: 8, lineWidth: 60 }),
+      ...ticksX(ticksOf(domain), times),
+      Plot.ruleY(shown, { y: 'label', stroke: 'var(--faint)', strokeDasharray: '1 4' }),
+      Plot.text(shown, {
+        frameAnchor: 'left',
+        y: 'label',
+        text: 'label',
+        dx: -12,
+        textAnchor: 'end',
+        lineWidth: (marginLeft - 24) / FONT_SIZE,
+      }),
       Plot.ruleX([1], { stroke: 'var(--ours)', strokeWidth: 3.5 }),
       Plot.text(['← cheaper than ours'], { frameAnchor: 'top-left', dy: -16, fill: 'var(--quiet)', fontSize: 12 }),
       Plot.text(['dearer than ours →'], { frameAnchor: 'top-right', dy: -16, fill: 'var(--quiet)', fontSize: 12 }),
       // Small shifts within a row, so that dots at the same place are seen.
       ...names.flatMap((subject, place) => {
         const { colour, shape, isHollow, radius } = lookOf(subject, ours, subjects);
-        const dy = names.length < 2 ? 0 : (place / (names.length - 1) - 0.5) * 20;
+        const dy = names.length < 2 ? 0 : (place / (names.length - 1) - 0.5) * 26;
         const own = dots.filter((dot) => dot.subject === subject);
         return [
           Plot.link(own, { x1: (d) => d.ratio.p10, x2: (d) => d.ratio.p90, y: 'label', stroke: colour, strokeWidth: 1.75, dy }),
@@ -90,12 +100,11 @@ export function drawComparison(part: Comparison, subjects: Subjects): string {
   const all = rows.flatMap(({ p10, p90 }) => [p10, p90]);
   const isLog = Math.min(...all) > 0 && Math.max(...all) / Math.min(...all) > 8;
   const domain: [number, number] = isLog ? spanOf(all) : [Math.min(0, ...all), Math.max(...all) * 1.04 || 1];
-  const ticks = isLog ? ticksOf(domain) : undefined;
+  const ticks = isLog ? ticksOf(domain) : evenTicksOf(domain);
   const marginLeft = Math.min(330, Math.max(...rows.map(({ subject }) => textWidth(subject))) + 16);
   const marginRight = Math.max(...rows.map(({ median }) => textWidth(amount(median, unit)))) + 14;
   const height = TITLE + rows.length * 25 + AXIS;
   const mine = rows.find(({ subject }) => subject === ours);
-  const axis = { tickFormat: (tick: number) => amount(tick, unit), tickSize: 0, fontSize: FONT_SIZE, label: null } as const;
   const plot = Plot.plot({
     document: blank(),
     width: WIDTH,
@@ -105,13 +114,11 @@ export function drawComparison(part: Comparison, subjects: Subjects): string {
     marginTop: TITLE,
     marginBottom: AXIS,
     style: { fontSize: `${FONT_SIZE}px`, fontFamily: FONT },
-    x: { type: isLog ? 'log' : 'linear', domain },
-    y: { domain: rows.map(({ subject }) => subject), padding: 0 },
+    x: { type: isLog ? 'log' : 'linear', domain, axis: null },
+    y: { type: 'point', domain: rows.map(({ subject }) => subject), padding: 0.5, axis: null },
     marks: [
-      ticks === undefined
-        ? Plot.gridX({ ticks: 6, stroke: 'var(--faint)', strokeOpacity: 1 })
-        : Plot.gridX(ticks, { stroke: 'var(--faint)', strokeOpacity: 1 }),
-      ticks === undefined ? Plot.axisX({ ticks: 6, ...axis }) : Plot.axisX(ticks, axis),
+      Plot.gridX(ticks, { stroke: 'var(--faint)', strokeOpacity: 1 }),
+      ...ticksX(ticks, (tick) => amount(tick, unit)),
       ...(mine === undefined ? [] : [Plot.ruleX([mine.median], { stroke: 'var(--ours)', strokeWidth: 1.25, strokeDasharray: '4 3' })]),
       ...rows.flatMap((row) => {
         const { colour, shape, isHollow, radius } = row.look;
@@ -192,23 +199,24 @@ export function drawCurve({ title, unit, sizeOf, lines }: Curve, subjects: Subje
     marginTop: top,
     marginBottom: height - bottom,
     style: { fontSize: `${FONT_SIZE}px`, fontFamily: FONT },
-    x: { type: 'log', domain: domainX },
-    y: { type: 'log', domain: domainY },
+    x: { type: 'log', domain: domainX, axis: null },
+    y: { type: 'log', domain: domainY, axis: null },
     marks: [
       Plot.gridY(ticksY, { stroke: 'var(--faint)', strokeOpacity: 1 }),
-      Plot.axisY(ticksY, { tickFormat: (tick: number) => amount(tick, unit), tickSize: 0, fontSize: FONT_SIZE, label: null }),
-      Plot.axisX(
+      Plot.text(ticksY, {
+        frameAnchor: 'left',
+        y: (tick: number) => tick,
+        text: (tick: number) => amount(tick, unit),
+        dx: -10,
+        textAnchor: 'end',
+      }),
+      ...ticksX(
         sparse(
           sizes,
           (size) => pixelX(placeOf(size)),
           (size) => textWidth(sizeText(size, sizeOf)) + 12,
         ).map(placeOf),
-        {
-          tickFormat: (place: number) => sizeText(place < least ? 0 : place, sizeOf),
-          tickSize: 4,
-          fontSize: FONT_SIZE,
-          label: null,
-        },
+        (place) => sizeText(place < least ? 0 : place, sizeOf),
       ),
       Plot.text([/^bytes/.test(sizeOf) ? sizeOf.replace(/^bytes ?/, '') || 'size' : sizeOf], {
         frameAnchor: 'bottom',
@@ -235,7 +243,7 @@ export function drawCurve({ title, unit, sizeOf, lines }: Curve, subjects: Subje
     const line = `M${round(from)},${round(wanted)}L${round(to - 12)},${round(bend)}L${round(to - 3)},${round(at)}`;
     return (
       `<path d="${line}" fill="none" stroke="${look.colour}" stroke-opacity="0.55" stroke-dasharray="1.5 2.5"/>` +
-      `<text x="${to}" y="${round(at)}" dy="0.32em" fill="${look.colour}"${isOurs ? ' font-weight="bold"' : ''}>${escape(subject)}</text>`
+      `<text x="${to}" y="${round(at)}" dy="0.32em" fill="${look.colour}"${isOurs ? ' font-weight="bold"' : ''}>${escaped(subject)}</text>`
     );
   });
   return finish(plot, height, `${plain(title)}: median, p10 to p90`, names.join(''));
@@ -309,6 +317,19 @@ function ticksOf([least, most]: readonly [number, number]): number[] {
   return ticks.filter((tick) => tick >= least && tick <= most);
 }
 
+/** Round numbers, some five of them. */
+function evenTicksOf([least, most]: readonly [number, number]): number[] {
+  const rough = (most - least) / 5;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = ([1, 2, 5, 10].find((each) => each * power >= rough) ?? 10) * power;
+  return Array.from({ length: Math.floor(most / step) + 1 }, (_, index) => Number((index * step).toPrecision(6)));
+}
+
+/** What stands below the axis: Plot's own axis leaves out some names on a logarithmic one. */
+function ticksX(ticks: readonly number[], textOf: (tick: number) => string): Plot.Markish[] {
+  return [Plot.text(ticks, { frameAnchor: 'bottom', x: (tick: number) => tick, text: textOf, dy: 18, lineAnchor: 'middle' })];
+}
+
 /** As many of the ticks as have room; the last one always. */
 function sparse(sizes: readonly number[], pixelOf: (size: number) => number, widthOf: (size: number) => number): number[] {
   const kept: number[] = [];
@@ -345,8 +366,8 @@ function finish(plot: unknown, height: number, title: string, beside = ''): stri
   // linkedom's, whatever the compiler knows of it.
   const drawn = plot as Drawn;
   for (const style of drawn.querySelectorAll('style')) style.remove();
-  const heading = `<text x="2" y="18" font-weight="bold" font-size="14">${escape(title)}</text>`;
-  return svg({ width: WIDTH, height, title, body: heading + drawn.innerHTML + beside });
+  const heading = `<text x="2" y="18" font-weight="bold" font-size="14">${escaped(title)}</text>`;
+  return svg({ width: WIDTH, height, title, body: `${heading}<g text-anchor="middle">${drawn.innerHTML}</g>${beside}` });
 }
 
 function round(pixels: number): string {

@@ -43,11 +43,11 @@ function wrongWith(value: unknown, name: string): string | undefined {
   if (value['question'] !== name) return `\`question\` is ${JSON.stringify(value['question'])}, not "${name}"`;
   for (const key of ['asks', 'ranAt']) if (typeof value[key] !== 'string') return `\`${key}\` is no text`;
   if (Number.isNaN(Date.parse(value['ranAt'] as string))) return '`ranAt` is no date';
-  if (!isFinite(value['seconds'])) return '`seconds` is no number';
+  if (!isFigure(value['seconds'])) return '`seconds` is no number';
   if (value['isSmoke'] !== false) return 'it is of a smoke run, whose figures mean nothing';
   for (const key of ['machine', 'load', 'versions']) if (!isFields(value[key])) return `\`${key}\` is no object`;
   const { before, others, core, isBusy } = value['load'] as Fields;
-  if (!isFinite(before) || !(others === null || isFinite(others)) || !isFinite(core) || typeof isBusy !== 'boolean')
+  if (!isFigure(before) || !(others === null || isFigure(others)) || !isFigure(core) || typeof isBusy !== 'boolean')
     return '`load` lacks a figure';
   for (const key of ['parts', 'absent', 'aims', 'notes']) if (!Array.isArray(value[key])) return `\`${key}\` is no list`;
   if (!(value['notes'] as unknown[]).every((note) => typeof note === 'string')) return '`notes` has one that is no text';
@@ -58,8 +58,8 @@ function wrongWith(value: unknown, name: string): string | undefined {
     if (
       !isFields(aim) ||
       typeof aim['what'] !== 'string' ||
-      !(isFinite(aim['value']) || aim['value'] === null) ||
-      !(isFinite(aim['atMost']) || isFinite(aim['atLeast']))
+      !(isFigure(aim['value']) || aim['value'] === null) ||
+      !(isFigure(aim['atMost']) || isFigure(aim['atLeast']))
     )
       return '`aims` has one without words, value or bound';
   const titles = new Set<unknown>();
@@ -76,7 +76,7 @@ function wrongWith(value: unknown, name: string): string | undefined {
 function wrongWithPart(part: unknown): string | undefined {
   if (!isFields(part) || typeof part['title'] !== 'string') return 'a part has no title';
   const where = `the part "${part['title']}"`;
-  const isRounds = (rounds: unknown): boolean => Array.isArray(rounds) && rounds.length > 0 && rounds.every(isFinite);
+  const isRounds = (rounds: unknown): boolean => Array.isArray(rounds) && rounds.length > 0 && rounds.every(isFigure);
   const lists = (key: string, isGood: (each: Fields) => boolean): boolean =>
     Array.isArray(part[key]) && part[key].every((each) => isFields(each) && typeof each['subject'] === 'string' && isGood(each));
   switch (part['kind']) {
@@ -86,12 +86,12 @@ function wrongWithPart(part: unknown): string | undefined {
       return lists('rows', ({ rounds }) => isRounds(rounds)) ? undefined : `${where} has a row without a subject or figures`;
     case 'curve': {
       if (typeof part['unit'] !== 'string' || typeof part['sizeOf'] !== 'string') return `${where} has no unit or no name of its sizes`;
-      const isPoint = (point: unknown): boolean => isFields(point) && isFinite(point['size']) && isRounds(point['rounds']);
+      const isPoint = (point: unknown): boolean => isFields(point) && isFigure(point['size']) && isRounds(point['rounds']);
       const isLine = ({ points }: Fields): boolean => Array.isArray(points) && points.length > 0 && points.every(isPoint);
       return lists('lines', isLine) ? undefined : `${where} has a line without a subject or figures`;
     }
     case 'table': {
-      const isRow = (row: unknown): boolean => Array.isArray(row) && row.every((cell) => typeof cell === 'string' || isFinite(cell));
+      const isRow = (row: unknown): boolean => Array.isArray(row) && row.every((cell) => typeof cell === 'string' || isFigure(cell));
       const { head, rows } = part;
       return Array.isArray(head) && Array.isArray(rows) && rows.every(isRow) ? undefined : `${where} has a cell that is no text or number`;
     }
@@ -104,6 +104,6 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function isFinite(value: unknown): value is number {
+function isFigure(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value);
 }

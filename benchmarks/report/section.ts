@@ -1,5 +1,5 @@
 // The few figures that README.md shows: headlines beside peers and floor, and the overview. Made of results like the rest, and put between two marks.
-import { type Result, rowOf, spread } from '../harness/result.ts';
+import { type Result, rowOf } from '../harness/result.ts';
 import { amount, times } from './figures.ts';
 import { headlinesOf } from './headlines.ts';
 import { enumerate, type Report, table } from './markdown.ts';
