@@ -19,7 +19,8 @@ const isAlone = entry === 'soak';
 await build({ fast: true });
 if (!isAlone) install();
 // Inside node_modules, so that imports of packages resolve as those of the benchmarks' own files would.
-const outdir = join(benchmarks, 'node_modules/.cache/callgate');
+// A folder for each entry, so that one can run while another is bundled.
+const outdir = join(benchmarks, 'node_modules/.cache/callgate', entry);
 const files = (folder) =>
   readdirSync(join(benchmarks, folder))
     .filter((file) => file.endsWith('.ts'))
