@@ -21,6 +21,7 @@ if (!isAlone) install();
 // Inside node_modules, so that imports of packages resolve as those of the benchmarks' own files would.
 // A folder for each entry, so that one can run while another is bundled.
 const outdir = join(benchmarks, 'node_modules/.cache/callgate', entry);
+/** @param {string} folder */
 const files = (folder) =>
   readdirSync(join(benchmarks, folder))
     .filter((file) => file.endsWith('.ts'))

@@ -15,7 +15,7 @@ export function digits(figure: number): string {
 }
 
 /** A whole number with all its digits: 10 000. */
-export function grouped(whole: number): string {
+function grouped(whole: number): string {
   return String(whole).replace(/\B(?=(?:\d{3})+$)/g, GAP);
 }
 

@@ -22,7 +22,7 @@ export interface Headline {
   readonly others: readonly Against[];
 }
 
-export interface Against {
+interface Against {
   readonly subject: string;
   readonly ratio: Spread;
 }
@@ -61,6 +61,6 @@ export function dearness(part: Comparison, of: string, to: string): Spread {
   return spread(one === undefined || other === undefined ? [] : ratios(one, other).filter(Number.isFinite));
 }
 
-export function isComparison(part: Part): part is Comparison {
+function isComparison(part: Part): part is Comparison {
   return part.kind === 'comparison';
 }

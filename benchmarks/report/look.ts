@@ -62,7 +62,7 @@ export function lookOf(subject: string, ours: string, subjects: Subjects): Look 
 }
 
 /** For the head of an SVG. */
-export function sheet(): string {
+function sheet(): string {
   const variables = (dark: 0 | 1): string =>
     Object.entries(COLOURS)
       .map(([name, pair]) => `--${name}:${pair[dark]}`)

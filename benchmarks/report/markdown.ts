@@ -232,7 +232,7 @@ function nameOf(subject: string, { ours, floor }: Comparison): string {
 }
 
 /** 23.3× [20.1 to 25.4] */
-export function interval({ median, p10, p90 }: Spread): string {
+function interval({ median, p10, p90 }: Spread): string {
   return Number.isFinite(median) ? `${times(median)} [${digits(p10)} to ${digits(p90)}]` : '–';
 }
 

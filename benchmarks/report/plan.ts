@@ -11,7 +11,7 @@ export function plotFile(question: string, part: Part): string | undefined {
   return isPlotted(part) ? `${question}-${slug(part.title)}.svg` : undefined;
 }
 
-export function isPlotted(part: Part): part is Comparison | Curve {
+function isPlotted(part: Part): part is Comparison | Curve {
   if (part.kind === 'comparison') return part.rows.length >= LEAST_ROWS;
   return part.kind === 'curve' && part.lines.some(({ points }) => points.length > 1);
 }

@@ -5,6 +5,7 @@ import { parseHTML } from 'linkedom';
 import { type Comparison, type Curve, type Spread, spread } from '../harness/result.ts';
 import { amount, sizeText, times } from './figures.ts';
 import type { Headline } from './headlines.ts';
+import { apart } from './labels.ts';
 import { escaped, FONT, FONT_SIZE, lookOf, svg, textWidth } from './look.ts';
 import type { Subjects } from './systems.ts';
 
@@ -267,36 +268,6 @@ function layLegend(names: readonly string[]): { height: number; items: { name: s
     return item;
   });
   return { height: y - TITLE + 18, items };
-}
-
-/** Labels as near as can be to where they want to be, none nearer to another than the gap. */
-export function apart<T extends { readonly wanted: number }>(
-  all: readonly T[],
-  top: number,
-  bottom: number,
-  gap: number,
-): (T & { at: number })[] {
-  const sorted = all.map((each) => ({ ...each, at: each.wanted })).sort((a, b) => a.wanted - b.wanted);
-  // Groups that touch share their middle; joined until none touches.
-  const groups = sorted.map((each) => ({ members: [each], middle: each.wanted }));
-  for (let moved = true; moved; ) {
-    moved = false;
-    for (let index = 0; index + 1 < groups.length; index++) {
-      const [one, next] = [groups[index], groups[index + 1]];
-      if (one === undefined || next === undefined) continue;
-      const need = ((one.members.length + next.members.length) / 2) * gap;
-      if (next.middle - one.middle >= need) continue;
-      const members = [...one.members, ...next.members];
-      const half = (members.length * gap) / 2;
-      const mean = members.reduce((sum, { wanted }) => sum + wanted, 0) / members.length;
-      groups.splice(index, 2, { members, middle: Math.min(Math.max(mean, top + half - gap), bottom - half + gap) });
-      moved = true;
-      break;
-    }
-  }
-  for (const { members, middle } of groups)
-    for (const [index, member] of members.entries()) member.at = middle + (index - (members.length - 1) / 2) * gap;
-  return sorted;
 }
 
 /** From a little below the least to a little above the most. */

@@ -19,7 +19,10 @@ export async function writeReport(root: string = process.cwd()): Promise<void> {
   await writePlots(join(root, 'benchmarks/plots'), report);
 }
 
-/** What the report is made of. */
+/**
+ * What the report is made of.
+ * @public A test imports it where the compiler does not follow.
+ */
 export function readReport(root: string): Report {
   const notes = join(root, 'benchmarks/report/notes');
   return {
@@ -30,7 +33,10 @@ export function readReport(root: string): Report {
   };
 }
 
-/** The texts, by path. */
+/**
+ * The texts, by path.
+ * @public As above.
+ */
 export function documents(root: string, report: Report): Readonly<Record<string, string>> {
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   return { 'benchmarks/README.md': reportMarkdown(report), 'README.md': withSection(readme, sectionMarkdown(report)) };

@@ -10,7 +10,7 @@ export interface System {
   readonly package?: string;
 }
 
-export type Kind = 'ours' | 'floor' | 'peer' | 'reference';
+type Kind = 'ours' | 'floor' | 'peer' | 'reference';
 
 export interface Subjects {
   readonly systems: readonly System[];
