@@ -22,7 +22,7 @@ export interface Headline {
   readonly others: readonly Against[];
 }
 
-interface Against {
+export interface Against {
   readonly subject: string;
   readonly ratio: Spread;
 }

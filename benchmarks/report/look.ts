@@ -5,7 +5,7 @@ import type { Subjects } from './systems.ts';
 export const FONT_SIZE = 13;
 export const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", Arial, sans-serif';
 /** Of text in FONT, on average, a little wide: nothing can be measured here. */
-const CHARACTER = 7.1;
+const CHARACTER = 7.3;
 
 export function textWidth(text: string): number {
   return Math.ceil(text.length * CHARACTER);
@@ -51,7 +51,8 @@ export function lookOf(subject: string, ours: string, subjects: Subjects): Look 
     }
     case 'peer': {
       const place = subjects.peers.indexOf(subject);
-      const shape = SHAPES[(place + Math.floor(place / PEER_COLOURS)) % SHAPES.length] as Look['shape'];
+      // Seven shapes and six colours: only the forty-third looks like the first.
+      const shape = SHAPES[place % SHAPES.length] as Look['shape'];
       return { colour: `var(--c${place % PEER_COLOURS})`, shape, isHollow: false, width: 1.75, dash: undefined, radius: 4.5 };
     }
     case 'floor':

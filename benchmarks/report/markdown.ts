@@ -1,5 +1,6 @@
 // benchmarks/README.md as a text, made of results, systems and notes alone. It draws nothing: plots are linked by the names that plan.ts gives.
 import {
+  type Absent,
   type Aim,
   type Comparison,
   type Curve,
@@ -186,12 +187,17 @@ function partSection({ question, absent }: Result, part: Part, subjects: Subject
     `### ${part.title}`,
     file === undefined ? '' : `![${part.title}: ${altOf(part, subjects)}](plots/${file})`,
     isLong ? folded('All figures', rows, columns) : table(rows, ...(columns ?? [1])),
-    out.length === 0
-      ? ''
-      : `Not in it: ${out.map(({ subject, reason, part: title }) => `${code(subject)}${title === part.title ? '' : `, from ${title?.slice(part.title.length + 2)} on`} (${reason})`).join('; ')}.`,
+    out.length === 0 ? '' : `Not in it: ${out.map((each) => absence(each, part)).join('; ')}.`,
   ]
     .filter((line) => line !== '')
     .join('\n\n');
+}
+
+/** Who, from which size on, and why. */
+function absence({ subject, reason, part: title = '' }: Absent, part: Part): string {
+  const size = part.kind === 'curve' ? /: (\d+) [^:]*$/.exec(title)?.[1] : undefined;
+  const from = size === undefined || part.kind !== 'curve' ? '' : `, from ${sizeText(Number(size), part.sizeOf)} on`;
+  return `${code(subject)}${from} (${reason.trim().replace(/\.$/, '')})`;
 }
 
 function altOf(part: Part, subjects: Subjects): string {

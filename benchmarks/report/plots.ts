@@ -53,7 +53,7 @@ export function drawOverview(headlines: readonly Headline[], subjects: Subjects)
         text: 'label',
         dx: -12,
         textAnchor: 'end',
-        lineWidth: (marginLeft - 24) / FONT_SIZE,
+        lineWidth: (0.88 * (marginLeft - 24)) / FONT_SIZE,
       }),
       Plot.ruleX([1], { stroke: 'var(--ours)', strokeWidth: 3.5 }),
       Plot.text(['← cheaper than ours'], { frameAnchor: 'top-left', dy: -16, fill: 'var(--quiet)', fontSize: 12 }),
@@ -179,8 +179,8 @@ export function drawCurve({ title, unit, sizeOf, lines }: Curve, subjects: Subje
   const domainY = spanOf(drawn.flatMap(({ points }) => points.flatMap(({ p10, p90 }) => [p10, p90])));
   const ticksY = ticksOf(domainY);
   const marginRight = Math.max(...drawn.map(({ subject }) => textWidth(subject))) + 44;
-  const marginLeft = Math.max(...ticksY.map((tick) => textWidth(amount(tick, unit)))) + 12;
-  const height = Math.max(340, TITLE + AXIS + 24 + drawn.length * 18 + 40);
+  const marginLeft = Math.max(...ticksY.map((tick) => textWidth(amount(tick, unit)))) + 20;
+  const height = Math.max(380, TITLE + AXIS + 24 + drawn.length * 18 + 40);
   const [top, bottom] = [TITLE + 12, height - AXIS - 12];
   const pixelOf = (value: number): number => bottom - (Math.log(value / domainY[0]) / Math.log(domainY[1] / domainY[0])) * (bottom - top);
   const ends = drawn.flatMap(({ subject, look, points }) => {
@@ -261,7 +261,7 @@ function rank(subject: string, subjects: Subjects): number {
 function layLegend(names: readonly string[]): { height: number; items: { name: string; x: number; y: number }[] } {
   let [x, y] = [16, TITLE + 14];
   const items = names.map((name) => {
-    const width = textWidth(name) + 36;
+    const width = textWidth(name) + 40;
     if (x + width > WIDTH) [x, y] = [16, y + 22];
     const item = { name, x, y };
     x += width;

@@ -1,7 +1,7 @@
 // The few figures that README.md shows: headlines beside peers and floor, and the overview. Made of results like the rest, and put between two marks.
 import { type Result, rowOf } from '../harness/result.ts';
 import { amount, times } from './figures.ts';
-import { headlinesOf } from './headlines.ts';
+import { type Against, headlinesOf } from './headlines.ts';
 import { enumerate, type Report, table } from './markdown.ts';
 import { OVERVIEW } from './plan.ts';
 import { type Subjects, subjectsOf } from './systems.ts';
@@ -28,7 +28,7 @@ export function sectionMarkdown({ results, systems }: Pick<Report, 'results' | '
       `[${question}](benchmarks/README.md#${question}): ${part.title}`,
       amount(ours.median, part.unit),
       floor ? `${times(nearness?.ratio.median ?? Number.NaN)} ${nearness?.floor}` : '',
-      peers.map(({ subject, ratio }) => `\`${subject}\` ${times(ratio.median)}`).join(', '),
+      peersText(peers),
     ];
   });
   return [
@@ -36,6 +36,12 @@ export function sectionMarkdown({ results, systems }: Pick<Report, 'results' | '
     table([['figure', 'ours', 'of the floor', 'other systems'], ...rows]),
     `![How many times as dear as ours each system is](benchmarks/plots/${OVERVIEW})`,
   ].join('\n\n');
+}
+
+/** All of a few; of many the two at the ends. */
+function peersText(peers: readonly Against[]): string {
+  const texts = peers.map(({ subject, ratio }) => `\`${subject}\` ${times(ratio.median)}`);
+  return texts.length <= 3 ? texts.join(', ') : `${texts.length}, from ${texts[0]} to ${texts.at(-1)}`;
 }
 
 function machineSentence(results: readonly Result[], subjects: Subjects): string {
