@@ -20,7 +20,8 @@ if (!isAlone) install();
 if (entry === 'install') process.exit();
 await build({ fast: true });
 // Inside node_modules, so that imports of packages resolve as those of the benchmarks' own files would.
-const outdir = join(benchmarks, 'node_modules/.cache/callgate');
+// A folder for each entry, so that one can run while another is bundled.
+const outdir = join(benchmarks, 'node_modules/.cache/callgate', entry);
 /** @param {string} folder */
 const files = (folder) =>
   readdirSync(join(benchmarks, folder))

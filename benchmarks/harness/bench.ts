@@ -19,7 +19,10 @@ const OPENING_MS = 60_000;
 const WARM_MS = 400;
 
 /** Asks the question, and gives what came of it. */
-export async function ask(question: Question, { isSmoke, args }: { isSmoke: boolean; args: readonly string[] }): Promise<Result> {
+export async function ask(
+  question: Question,
+  { isSmoke, args, mostRounds = Number.POSITIVE_INFINITY }: { isSmoke: boolean; args: readonly string[]; mostRounds?: number },
+): Promise<Result> {
   const parts: Part[] = [];
   const absent: Absent[] = [];
   const aims: Aim[] = [];
@@ -98,7 +101,7 @@ export async function ask(question: Question, { isSmoke, args }: { isSmoke: bool
         await drop(subject, error);
       }
     }
-    for (let round = 0; round < (isSmoke ? 1 : count); round++) {
+    for (let round = 0; round < (isSmoke ? 1 : Math.min(count, mostRounds)); round++) {
       load.look();
       const order = [...able].map((_, place, all) => all[(place + round) % all.length] as string);
       if (isTogether) await Promise.all(order.map(takeCounted));
