@@ -17,7 +17,6 @@ import {
   MathMin,
   ObjectKeys,
   PromisePrototypeThen,
-  ReflectApply,
 } from './primordials.ts';
 import { installPromises, type Settling } from './promises.ts';
 import { programFrames } from './stack.ts';
@@ -47,7 +46,7 @@ interface Bridge {
   /** Sets what is particular to one program. */
   begin(options: string): void;
   /** Calls the prepared program; one with a parameter is given the function that watches its promises first. */
-  run(program: ((watch: unknown) => unknown) | (() => unknown)): void;
+  run(program: (watch?: unknown) => unknown): void;
   /** Takes a buffer that belongs to the settlements that follow. */
   take(buffer: ArrayBuffer): void;
   /** Takes settlements: a JSON array. */
@@ -289,8 +288,9 @@ function boot(driver: Driver): Bridge {
     run(program) {
       let promise: Promise<unknown>;
       try {
-        const main = program.length === 0 ? program : (ReflectApply(program, undefined, [promises.watch]) as () => Promise<unknown>);
-        promise = ReflectApply(main, undefined, []) as Promise<unknown>;
+        const main = (program.length === 0 ? program : program(promises.watch)) as () => Promise<unknown>;
+        // Not through `apply`: that would be one frame more under every call.
+        promise = main();
         void PromisePrototypeThen(
           promise,
           (value: unknown) => {
@@ -307,7 +307,7 @@ function boot(driver: Driver): Bridge {
     },
     receive(text) {
       const buffers = arrived;
-      arrived = list();
+      if (buffers.length > 0) arrived = list();
       if (text === '') return;
       let used = 0;
       const settlements = JSONParse(text) as Settlement[];
@@ -316,9 +316,14 @@ function boot(driver: Driver): Bridge {
         try {
           // Its own member: a program may have put something on the prototype of arrays.
           const news = settlement.length === 4 ? settlement[3] : undefined;
-          const beside = list<ArrayBuffer>();
-          if (news?.beside !== undefined) for (let n = 0; n < news.beside; n++) beside[n] = buffers[used++] as ArrayBuffer;
-          if (news !== undefined) artifacts.learn(news);
+          let beside: ArrayBuffer[] | undefined;
+          if (news !== undefined) {
+            if (news.beside !== undefined) {
+              beside = list();
+              for (let n = 0; n < news.beside; n++) beside[n] = buffers[used++] as ArrayBuffer;
+            }
+            artifacts.learn(news);
+          }
           calls.settle(settlement, beside);
         } catch (error) {
           fail(error);
