@@ -2,7 +2,7 @@
 // checks is a security decision; read it there. What takes no time is not awaited: calls of one turn go on side by side, step by step, without
 // a promise for each. Not here: what a policy may answer (authorize.ts), how many calls run at a
 // time (meter.ts), what the program sees of results and errors (deliver.ts).
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { AsyncResource } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import type { KeptArtifact } from '../artifacts/kept.ts';
 import type { ArtifactLimits, RunShelf } from '../artifacts/run-shelf.ts';
@@ -26,7 +26,7 @@ import {
   sentence,
   showThrown,
 } from './deliver.ts';
-import { ENDED, Ending, isPromiseLike } from './ending.ts';
+import { ENDED, Ending, isPromiseLike, LateSignal } from './ending.ts';
 import { ask, HOOK_MS, type HookCall, type Hooks, hookFacts, readAfter, readBefore } from './hooks.ts';
 import { type Claim, Meter } from './meter.ts';
 import type { Reporter } from './report.ts';
@@ -55,8 +55,8 @@ export interface BrokerOptions {
   readonly executionId: string;
   /** Says which program this is, for `idempotencyKey`: the same again only when the same program is repeated for the same run. */
   readonly programKey: string;
-  /** Aborted when the execution ends, whatever ended it. */
-  readonly signal: AbortSignal;
+  /** Aborted when the execution ends, whatever ended it; or that end itself. */
+  readonly signal: AbortSignal | Ending;
 }
 
 interface CallRequest {
@@ -109,7 +109,8 @@ class ExecutionBroker implements Broker {
   readonly #options: BrokerOptions;
   readonly #ending: Ending;
   readonly #meter: Meter;
-  readonly #inContext = AsyncLocalStorage.snapshot();
+  /** The context in which it was opened. */
+  readonly #context = newContext();
   readonly #calls: Call[] = [];
   /** Calls whose tool has not ended, answered or not. */
   readonly #working = new Set<Call>();
@@ -123,23 +124,23 @@ class ExecutionBroker implements Broker {
 
   constructor(options: BrokerOptions) {
     this.#options = options;
-    this.#ending = new Ending(options.signal);
+    this.#ending = options.signal instanceof Ending ? options.signal : new Ending(options.signal);
     this.#meter = new Meter({ limits: options.limits, run: options.run, ending: this.#ending });
     this.#artifacts = artifactsOf(options.shelf);
   }
 
   call(request: CallRequest): Promise<Delivery> {
-    return this.#inContext(() => this.#observed(request));
+    return this.#context.runInAsyncScope(() => this.#observed(request));
   }
 
   take(request: CallRequest, answered: (delivery: Delivery) => void): void {
     // With spans each goes its way in a context of its own.
     if (this.#options.reporter?.spans === true) void this.call(request).then(answered);
-    else this.#inContext(() => this.#begin(request, answered));
+    else this.#context.runInAsyncScope(() => this.#begin(request, answered));
   }
 
   proceed(): void {
-    if (this.#ready.length > 0) this.#inContext(() => this.#goOn());
+    if (this.#ready.length > 0) this.#context.runInAsyncScope(() => this.#goOn());
   }
 
   records(): readonly CallRecord[] {
@@ -193,13 +194,13 @@ class ExecutionBroker implements Broker {
   /** Makes the call in the context that this is called in. */
   #settle(request: CallRequest): Promise<Delivery> {
     return new Promise((resolve) => {
-      this.#begin(request, resolve, AsyncLocalStorage.snapshot());
+      this.#begin(request, resolve, newContext());
       this.#goOnSoon();
     });
   }
 
   /** Counts the call, and sends it on its way. */
-  #begin(request: CallRequest, answered: (delivery: Delivery) => void, inContext?: InContext): void {
+  #begin(request: CallRequest, answered: (delivery: Delivery) => void, context?: AsyncResource): void {
     if (this.#ending.reached) return void this.#ready.push(() => answered(PROGRAM_ENDED));
     if (!this.#meter.admit()) {
       const delivery = this.#overLimit(request);
@@ -211,12 +212,12 @@ class ExecutionBroker implements Broker {
     this.#unanswered++;
     const { caller = 'program' } = this.#options;
     this.#tell(call, { type: 'call-queued', caller, ...(request.place !== undefined && { place: request.place }) });
-    this.#step({ call, way: this.#pass(call, request, entry), answered, inContext }, undefined);
+    this.#step({ call, way: this.#pass(call, request, entry), answered, context }, undefined);
   }
 
   /** Takes a call to where it waits, or to its end. */
   #step(journey: Journey, given: unknown, isThrown = false): void {
-    const { call, way, answered, inContext } = journey;
+    const { call, way, answered, context } = journey;
     let at: IteratorResult<Wait, Delivery>;
     try {
       at = isThrown ? way.throw(given) : way.next(given);
@@ -234,7 +235,7 @@ class ExecutionBroker implements Broker {
     }
     if (at.value === OTHERS) {
       const next = (): void => this.#step(journey, undefined);
-      this.#ready.push(inContext === undefined ? next : () => inContext(next));
+      this.#ready.push(context === undefined ? next : () => context.runInAsyncScope(next));
       return;
     }
     const resume = (value: unknown, wasThrown: boolean): void => {
@@ -499,8 +500,8 @@ class ExecutionBroker implements Broker {
   #execute(call: Call, { tool, path }: CatalogEntry, input: unknown): Outcome | Promise<Outcome> {
     const timeoutMs = tool.timeoutMs === undefined ? undefined : Math.max(0, tool.timeoutMs - call.workedMs);
     const began = performance.now();
-    const controller = timeoutMs === undefined ? undefined : new AbortController();
-    const context = this.#context(call, controller?.signal ?? this.#ending.signal);
+    const own = timeoutMs === undefined ? undefined : new LateSignal();
+    const context = this.#contextOf(call, own ?? this.#ending);
     let work: unknown;
     try {
       work = this.#meter.run(call, () => tool.execute(input, context));
@@ -520,7 +521,7 @@ class ExecutionBroker implements Broker {
       };
       const stop = (): void => {
         settle({ kind: 'ended' });
-        controller?.abort(this.#ending.signal.reason);
+        own?.abort(this.#ending.reason);
       };
       const worked = (outcome: Outcome): void => {
         this.#workEnded(call);
@@ -532,7 +533,7 @@ class ExecutionBroker implements Broker {
           () => {
             const error = new CodeModeError('tool_timeout', `Tool \`${path}\` did not answer within its ${tool.timeoutMs} ms.`);
             settle({ kind: 'timeout', error });
-            controller?.abort(error);
+            own?.abort(error);
           },
           Math.min(timeoutMs, MAX_TIMER_MS),
         );
@@ -547,7 +548,7 @@ class ExecutionBroker implements Broker {
     });
   }
 
-  #context(call: Call, signal: AbortSignal): ToolContext {
+  #contextOf(call: Call, late: { readonly signal: AbortSignal }): ToolContext {
     const { run, programKey } = this.#options;
     return {
       run: run.run,
@@ -555,7 +556,9 @@ class ExecutionBroker implements Broker {
       artifacts: this.#artifacts,
       call: new CallFacts(call.id, call.path, programKey),
       workspace: run.workspace,
-      signal,
+      get signal() {
+        return late.signal;
+      },
       log: (message, fields) => this.#tell(call, { type: 'log', message, ...(fields !== undefined && { fields }) }),
     };
   }
@@ -583,7 +586,7 @@ class ExecutionBroker implements Broker {
   }
 
   #aborted(call: Call): Delivery {
-    return this.#end(call, 'aborted', PROGRAM_ENDED, this.#ending.signal.reason);
+    return this.#end(call, 'aborted', PROGRAM_ENDED, this.#ending.reason);
   }
 
   #overLimit(request: CallRequest): Delivery {
@@ -694,10 +697,13 @@ interface Journey {
   readonly way: Way;
   readonly answered: (delivery: Delivery) => void;
   /** Its own context, where it is not that of the others. */
-  readonly inContext: InContext | undefined;
+  readonly context: AsyncResource | undefined;
 }
 
-type InContext = ReturnType<typeof AsyncLocalStorage.snapshot>;
+/** The async context of whoever calls this. Not `AsyncLocalStorage.snapshot()`, which is a hundred times as dear on Node 20. */
+function newContext(): AsyncResource {
+  return new AsyncResource('callgate', { requireManualDestroy: true });
+}
 
 /** For the other calls of the turn to come as far. */
 const OTHERS = Symbol('others');

@@ -8,6 +8,7 @@ import {
   type Manifest,
   type StartOptions,
   seal,
+  sealTurn,
   splitManifest,
   unseal,
   type Warning,
@@ -77,28 +78,28 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
   function report(current: Inmate, outcome: Outcome, began: number, warnings: readonly Warning[], prepared?: Prepared): void {
     const cpuMs = performance.now() - began;
     current.cpuMs += cpuMs;
-    const base = {
-      type: 'turn',
-      id: current.id,
-      cpuMs,
-      peakBytes: current.realm.peakBytes(),
-      ...(warnings.length > 0 ? { warnings } : {}),
-      ...(prepared === undefined ? {} : { prepared }),
-    } as const;
+    const peakBytes = current.realm.peakBytes();
+    const base = () =>
+      ({
+        type: 'turn',
+        id: current.id,
+        cpuMs,
+        peakBytes,
+        ...(warnings.length > 0 ? { warnings } : {}),
+        ...(prepared === undefined ? {} : { prepared }),
+      }) as const;
     switch (outcome.type) {
       case 'lines': {
         if (!fits(outcome.lines)) {
-          say({ ...base, fate: 'dead', kind: 'limit', diagnosis: TOO_MUCH });
+          say({ ...base(), fate: 'dead', kind: 'limit', diagnosis: TOO_MUCH });
           release(current);
           return;
         }
         const done = endsProgram(outcome.lines);
-        say(
-          { ...base, fate: done ? 'done' : 'live', ...(outcome.starved ? { starved: true } : {}) },
-          outcome.lines,
-          undefined,
-          outcome.beside,
-        );
+        const fate = done ? 'done' : 'live';
+        if (outcome.starved || warnings.length > 0 || prepared !== undefined)
+          say({ ...base(), fate, ...(outcome.starved ? { starved: true } : {}) }, outcome.lines, undefined, outcome.beside);
+        else channel.send(sealTurn({ id: current.id, cpuMs, peakBytes, fate }, outcome.lines), undefined, outcome.beside);
         if (done) release(current);
         return;
       }
@@ -107,7 +108,7 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
       case 'dead':
         say(
           {
-            ...base,
+            ...base(),
             fate: 'dead',
             kind: outcome.kind,
             ...(outcome.limit === undefined ? {} : { limit: outcome.limit }),

@@ -5,6 +5,7 @@ import type { RunShelf } from '../artifacts/run-shelf.ts';
 import type { Policy } from '../broker/authorize.ts';
 import { type Broker, type CallRecord, createBroker } from '../broker/broker.ts';
 import { className, type Delivery, type ShowError, sentence } from '../broker/deliver.ts';
+import { Ending as CallsEnding } from '../broker/ending.ts';
 import type { Hooks } from '../broker/hooks.ts';
 import type { Reporter } from '../broker/report.ts';
 import type { Scheduler, Settlement, Ticket, Turn, Verdict } from '../isolation/scheduler.ts';
@@ -148,7 +149,8 @@ export class Execution {
   readonly result: Promise<RunResult>;
   readonly #options: ExecutionOptions;
   readonly #broker: Broker;
-  readonly #abort = new AbortController();
+  /** Of the calls and requests, when nothing more is to come of them. */
+  readonly #calling = new CallsEnding();
   readonly #began = performance.now();
   readonly #output: Output;
   readonly #warnings: Warning[] = [];
@@ -208,7 +210,7 @@ export class Execution {
       learn: options.learn,
       executionId: id,
       programKey: `${run.run.id}\n${source}`,
-      signal: this.#abort.signal,
+      signal: this.#calling,
     });
     this.result = new Promise((resolve) => {
       this.#resolve = resolve;
@@ -234,7 +236,7 @@ export class Execution {
   /** Its time does not count: the program's clocks begin when it does. */
   async #checkTypes({ mode, check }: TypeCheck): Promise<void> {
     const { source } = this.#options;
-    const outcome = await check(source, this.#abort.signal);
+    const outcome = await check(source, this.#calling.signal);
     if (this.#ending !== undefined) return;
     const { error, warnings } = readTypeCheck(outcome, { mode, source });
     for (const warning of warnings) this.#warn(warning);
@@ -312,7 +314,7 @@ export class Execution {
   stop(): void {
     this.#judge({ kind: 'aborted' });
     // One that has completed may still wait for calls that it left behind.
-    this.#abort.abort(PROGRAM_ENDED);
+    this.#calling.end(PROGRAM_ENDED);
   }
 
   /** Timers reach some 24 days; a longer life is reached in steps. */
@@ -542,7 +544,7 @@ export class Execution {
       if (work.givesMuch === true) await this.#requestTurn(holder, text.length + bytesIn(beside));
       // What is given to a program that has ended is given to nobody.
       if (this.#ending !== undefined) return this.#requestTurns.leave(holder);
-      const context = { runId: run.run.id, executionId, order: id, limits, shelf, signal: this.#abort.signal };
+      const context = { runId: run.run.id, executionId, order: id, limits, shelf, signal: this.#calling.signal };
       settlement = this.#answerWith(id, this.#encode(await work(args, context)));
     } catch (error) {
       if (error instanceof GuestProtocolError) throw error;
@@ -659,10 +661,10 @@ export class Execution {
     if (ending.type === 'value' && this.#outstanding > 0)
       await this.#broker.settled(
         Math.max(0, this.#options.limits[this.#options.lifetime] - (performance.now() - this.#began)),
-        this.#abort.signal,
+        this.#calling.signal,
       );
     this.#options.signal?.removeEventListener('abort', this.#onSignal);
-    this.#abort.abort(PROGRAM_ENDED);
+    this.#calling.end(PROGRAM_ENDED);
     const { cleanupMs } = this.#options.limits;
     const still = await this.#broker.settled(cleanupMs);
     for (const path of still)
