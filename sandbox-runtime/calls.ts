@@ -28,6 +28,7 @@ import {
   WeakMapPrototypeGet,
   WeakMapPrototypeSet,
 } from './primordials.ts';
+import { createSmallInputs } from './small-inputs.ts';
 import { programFrames } from './stack.ts';
 import { defineHidden, defineVisible } from './world/define.ts';
 
@@ -38,11 +39,12 @@ interface Call {
   readonly reject: (error: unknown) => void;
   /** Made at the call, so that a rejection points at the program's own line; filled in when it is needed. */
   readonly error: Error;
-  /** Whether the program has looked at the promise: awaited it, or called one of its methods. */
-  observed: boolean;
+  // Written when there is something to say: most calls are over before, and each member costs every call its place.
+  /** The program has looked at the promise: awaited it, or called one of its methods. */
+  observed?: true;
   /** What the host said, and the program's frames, once it has failed. Copies: the program may change its error. */
   failure?: CallFailure;
-  stack: string;
+  stack?: string;
 }
 
 /** One entry of the array that the host posts. The shapes are the host's own; see src/protocol/messages.ts. */
@@ -77,6 +79,7 @@ export interface Calls {
 }
 
 export function createCalls(outbox: Outbox): Calls {
+  const small = createSmallInputs();
   const table = new MapConstructor<number, Call>();
   const records = new WeakMapConstructor<object, Call>();
   const failed = list<Call>();
@@ -98,7 +101,7 @@ export function createCalls(outbox: Outbox): Calls {
 
   /** The call behind a promise just made. */
   function register(promise: Promise<unknown>, path: string, error: Error): Call {
-    const call: Call = { path, resolve, reject, error, observed: false, stack: '' };
+    const call: Call = { path, resolve, reject, error };
     ObjectSetPrototypeOf(promise, promisePrototype);
     WeakMapPrototypeSet(records, promise, call);
     return call;
@@ -110,7 +113,7 @@ export function createCalls(outbox: Outbox): Calls {
     call.stack = programFrames(error.stack);
     dress(error, failure, call.stack);
     call.reject(error);
-    if (!call.observed) failed[failed.length] = call;
+    if (call.observed !== true) failed[failed.length] = call;
   }
 
   /** Sends a call to the tool of an index, or a question to a function of the host. */
@@ -121,7 +124,7 @@ export function createCalls(outbox: Outbox): Calls {
     let text: string | undefined;
     let beside: Uint8Array[] | undefined;
     try {
-      text = input === undefined ? '{}' : encodePlain(input);
+      text = input === undefined ? '{}' : (small(input) ?? encodePlain(input));
       if (text === undefined) {
         if (outbox.carries) beside = list();
         ({ mode, text } = encodeTagged(input, beside));
@@ -207,9 +210,12 @@ export function createCalls(outbox: Outbox): Calls {
       const failures = list<{ message: string; stack: string }>();
       for (let i = 0; i < failed.length; i++) {
         const call = failed[i] as Call;
-        if (call.observed) continue;
+        if (call.observed === true) continue;
         const { message } = call.failure as CallFailure;
-        failures[failures.length] = { message: `A call of \`${call.path}\` that was never awaited failed: ${message}`, stack: call.stack };
+        failures[failures.length] = {
+          message: `A call of \`${call.path}\` that was never awaited failed: ${message}`,
+          stack: call.stack as string,
+        };
       }
       return failures;
     },

@@ -2,7 +2,7 @@
 // what the engine's driver offers and returns the bridge through which the driver enters. The bridge lives in the driver's
 // hands only: nothing of it is on the global object. Not here: the globals of a modern runtime (world/).
 import { type GuestError, type Manifest, type StartOptions, splitManifest } from '../src/protocol/messages.ts';
-import { decodeValue, encodeValue, UnserializableError, type WireValue } from '../src/protocol/values.ts';
+import { decodeValue, encodePlain, encodeTagged, encodeValue, UnserializableError, type WireValue } from '../src/protocol/values.ts';
 import { createArtifacts } from './artifacts.ts';
 import { type Calls, createCalls, type Settlement } from './calls.ts';
 import { describeError } from './failure.ts';
@@ -68,6 +68,8 @@ export interface BeginOptions {
   /** How many bytes may travel beside the lines of one turn; absent where none may. */
   readonly roomForBytes?: number;
 }
+
+const NOTHING = list<never>();
 
 /** Tells the driver to run jobs and ask again. */
 const MORE = '\u0001';
@@ -150,9 +152,11 @@ function boot(driver: Driver): Bridge {
     }
     calls.end();
     let wire: WireValue;
-    const beside = outbox.carries ? list<Uint8Array>() : undefined;
+    let beside: Uint8Array[] | undefined;
     try {
-      wire = encodeValue(completed.value, beside);
+      const text = encodePlain(completed.value);
+      if (text === undefined && outbox.carries) beside = list();
+      wire = text === undefined ? encodeTagged(completed.value, beside) : { mode: 'P', text };
     } catch (error) {
       if (hasEnded()) return true;
       // Only now: a value without promises must not be walked twice.
@@ -185,7 +189,7 @@ function boot(driver: Driver): Bridge {
     return true;
   }
 
-  function finish(wire: WireValue, beside: readonly Uint8Array[] = list()): void {
+  function finish(wire: WireValue, beside: readonly Uint8Array[] = NOTHING): void {
     const size = wire.text.length + sizeOf(beside);
     if (size > valueBytes || (beside.length > 0 && !outbox.attach(beside))) {
       failAs({
