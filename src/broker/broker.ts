@@ -26,7 +26,7 @@ import {
   sentence,
   showThrown,
 } from './deliver.ts';
-import { ENDED, Ending, isPromiseLike, LateSignal } from './ending.ts';
+import { ENDED, Ending, isPromiseLike } from './ending.ts';
 import { ask, HOOK_MS, type HookCall, type Hooks, hookFacts, readAfter, readBefore } from './hooks.ts';
 import { type Claim, Meter } from './meter.ts';
 import type { Reporter } from './report.ts';
@@ -119,7 +119,7 @@ class ExecutionBroker implements Broker {
   readonly #whenIdle = new Set<() => void>();
   readonly #artifacts: RunArtifacts;
   /** Steps of calls that need not wait for anything, in the order in which they came so far. */
-  #ready: (() => void)[] = [];
+  #ready: (Journey | (() => void))[] = [];
   #goesOn = false;
 
   constructor(options: BrokerOptions) {
@@ -234,8 +234,7 @@ class ExecutionBroker implements Broker {
       return;
     }
     if (at.value === OTHERS) {
-      const next = (): void => this.#step(journey, undefined);
-      this.#ready.push(context === undefined ? next : () => context.runInAsyncScope(next));
+      this.#ready.push(context === undefined ? journey : () => context.runInAsyncScope(() => this.#step(journey, undefined)));
       return;
     }
     const resume = (value: unknown, wasThrown: boolean): void => {
@@ -255,7 +254,10 @@ class ExecutionBroker implements Broker {
     this.#goesOn = true;
     try {
       // It grows while it is gone through.
-      for (const step of this.#ready) step();
+      for (const next of this.#ready) {
+        if (typeof next === 'function') next();
+        else this.#step(next, undefined);
+      }
     } finally {
       this.#ready = [];
       this.#goesOn = false;
@@ -499,9 +501,9 @@ class ExecutionBroker implements Broker {
    */
   #execute(call: Call, { tool, path }: CatalogEntry, input: unknown): Outcome | Promise<Outcome> {
     const timeoutMs = tool.timeoutMs === undefined ? undefined : Math.max(0, tool.timeoutMs - call.workedMs);
-    const began = performance.now();
-    const own = timeoutMs === undefined ? undefined : new LateSignal();
-    const context = this.#contextOf(call, own ?? this.#ending);
+    const began = this.#options.hooks === undefined ? 0 : performance.now();
+    const controller = timeoutMs === undefined ? undefined : new AbortController();
+    const context = this.#contextOf(call, controller?.signal ?? this.#ending.signal);
     let work: unknown;
     try {
       work = this.#meter.run(call, () => tool.execute(input, context));
@@ -516,12 +518,12 @@ class ExecutionBroker implements Broker {
       const settle = (outcome: Outcome): void => {
         clearTimeout(timer);
         this.#ending.delete(stop);
-        call.workedMs += performance.now() - began;
+        if (began > 0) call.workedMs += performance.now() - began;
         resolve(outcome);
       };
       const stop = (): void => {
         settle({ kind: 'ended' });
-        own?.abort(this.#ending.reason);
+        controller?.abort(this.#ending.reason);
       };
       const worked = (outcome: Outcome): void => {
         this.#workEnded(call);
@@ -533,7 +535,7 @@ class ExecutionBroker implements Broker {
           () => {
             const error = new CodeModeError('tool_timeout', `Tool \`${path}\` did not answer within its ${tool.timeoutMs} ms.`);
             settle({ kind: 'timeout', error });
-            own?.abort(error);
+            controller?.abort(error);
           },
           Math.min(timeoutMs, MAX_TIMER_MS),
         );
@@ -548,7 +550,7 @@ class ExecutionBroker implements Broker {
     });
   }
 
-  #contextOf(call: Call, late: { readonly signal: AbortSignal }): ToolContext {
+  #contextOf(call: Call, signal: AbortSignal): ToolContext {
     const { run, programKey } = this.#options;
     return {
       run: run.run,
@@ -556,9 +558,7 @@ class ExecutionBroker implements Broker {
       artifacts: this.#artifacts,
       call: new CallFacts(call.id, call.path, programKey),
       workspace: run.workspace,
-      get signal() {
-        return late.signal;
-      },
+      signal,
       log: (message, fields) => this.#tell(call, { type: 'log', message, ...(fields !== undefined && { fields }) }),
     };
   }

@@ -1,13 +1,13 @@
 // The end of an execution, seen from its calls: whatever waits is told at once. One listener on a signal, however many wait, and no signal
-// before somebody asks for it: on Node 20 one costs as much as a small program's parsing. Not here: what ends an execution.
+// before a tool is given it: many programs make no calls. Not here: what ends an execution.
 import { setMaxListeners } from 'node:events';
 
 /** What a wait gives when the execution ended first. */
 export const ENDED = Symbol('ended');
 
 export class Ending {
-  /** Tools without a time limit of their own share it. */
-  readonly #late = new LateSignal();
+  /** Tools without a time limit of their own share its signal. */
+  #controller: AbortController | undefined;
   #ended: { readonly reason: unknown } | undefined;
   readonly #stops = new Set<() => void>();
 
@@ -23,7 +23,13 @@ export class Ending {
 
   /** Aborted when the execution has ended. */
   get signal(): AbortSignal {
-    return this.#late.signal;
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#ended !== undefined) this.#controller.abort(this.#ended.reason);
+      // As many listen as calls run.
+      setMaxListeners(0, this.#controller.signal);
+    }
+    return this.#controller.signal;
   }
 
   get reached(): boolean {
@@ -42,7 +48,7 @@ export class Ending {
       this.#stops.delete(stop);
       stop();
     }
-    this.#late.abort(reason);
+    this.#controller?.abort(reason);
   }
 
   /** Calls `stop` when the execution ends, unless it was deleted before. */
@@ -71,31 +77,6 @@ export class Ending {
         },
       );
     });
-  }
-}
-
-/** As an AbortController, whose signal is made when it is asked for. */
-export class LateSignal {
-  #signal: AbortSignal | undefined;
-  #controller: AbortController | undefined;
-  #aborted: { readonly reason: unknown } | undefined;
-
-  get signal(): AbortSignal {
-    if (this.#signal !== undefined) return this.#signal;
-    if (this.#aborted === undefined) {
-      this.#controller = new AbortController();
-      this.#signal = this.#controller.signal;
-    } else this.#signal = AbortSignal.abort(this.#aborted.reason);
-    // As many listen as calls run that share it.
-    setMaxListeners(0, this.#signal);
-    return this.#signal;
-  }
-
-  /** The first reason counts. */
-  abort(reason: unknown): void {
-    if (this.#aborted !== undefined) return;
-    this.#aborted = { reason };
-    this.#controller?.abort(reason);
   }
 }
 
