@@ -2,7 +2,7 @@
 // never sees an id, a resolver or another call's arguments. Not here: which names lead to a call (tools.ts).
 import type { CallFailure } from '../src/protocol/errors.ts';
 import type { News } from '../src/protocol/messages.ts';
-import { encodeValue, UnserializableError, untagValue, type WireValue } from '../src/protocol/values.ts';
+import { encodePlain, encodeTagged, UnserializableError, untagValue, type WireMode } from '../src/protocol/values.ts';
 import { type Outbox, sizeOf } from './outbox.ts';
 import {
   ErrorConstructor,
@@ -28,6 +28,7 @@ import {
   WeakMapPrototypeGet,
   WeakMapPrototypeSet,
 } from './primordials.ts';
+import { createSmallInputs } from './small-inputs.ts';
 import { programFrames } from './stack.ts';
 import { defineHidden, defineVisible } from './world/define.ts';
 
@@ -38,19 +39,23 @@ interface Call {
   readonly reject: (error: unknown) => void;
   /** Made at the call, so that a rejection points at the program's own line; filled in when it is needed. */
   readonly error: Error;
-  /** Whether the program has looked at the promise: awaited it, or called one of its methods. */
-  observed: boolean;
+  // Written when there is something to say: most calls are over before, and each member costs every call its place.
+  /** The program has looked at the promise: awaited it, or called one of its methods. */
+  observed?: true;
   /** What the host said, and the program's frames, once it has failed. Copies: the program may change its error. */
   failure?: CallFailure;
-  stack: string;
+  stack?: string;
 }
 
 /** One entry of the array that the host posts. The shapes are the host's own; see src/protocol/messages.ts. */
 export type Settlement = readonly [id: number, kind: 0 | 1 | 2, payload: unknown, news?: News];
 
 export interface Calls {
-  /** Makes a call and returns the promise for the program. Everything that goes wrong is a rejection, as awaiting code expects. */
-  invoke(index: number, path: string, input: unknown): Promise<unknown>;
+  /**
+   * Makes a call and returns the promise for the program. Everything that goes wrong is a rejection, as awaiting code expects. `error` is a new
+   * one, made by the function that the program called: it keeps the place, and each frame between the two would cost more than the rest of it.
+   */
+  invoke(index: number, path: string, input: unknown, error: Error): Promise<unknown>;
   /**
    * Calls a function of the host with its arguments; as `invoke`, but for the count. `path` is its name to the program, `most` how long the
    * arguments may be where that is not `argumentBytes`.
@@ -59,7 +64,7 @@ export interface Calls {
   /** A promise that is already rejected, for what is refused before it leaves; its error points at the program's line. */
   refuse(path: string, failure: CallFailure): Promise<unknown>;
   /** Settles a call; `beside` are the buffers that belong to the answer. */
-  settle(settlement: Settlement, beside: readonly ArrayBuffer[]): void;
+  settle(settlement: Settlement, beside: readonly ArrayBuffer[] | undefined): void;
   /** Calls that the host has not answered yet. */
   pending(): number;
   /** The program's frames at the call whose promise this is; empty for anything else. */
@@ -74,6 +79,7 @@ export interface Calls {
 }
 
 export function createCalls(outbox: Outbox): Calls {
+  const small = createSmallInputs();
   const table = new MapConstructor<number, Call>();
   const records = new WeakMapConstructor<object, Call>();
   const failed = list<Call>();
@@ -85,17 +91,20 @@ export function createCalls(outbox: Outbox): Calls {
   let places = false;
   let ended = false;
 
-  function register(path: string): { call: Call; promise: Promise<unknown> } {
-    let resolve!: (value: unknown) => void;
-    let reject!: (error: unknown) => void;
-    const promise = new PromiseConstructor((res: (value: unknown) => void, rej: (error: unknown) => void) => {
-      resolve = res;
-      reject = rej;
-    }) as Promise<unknown>;
-    const call: Call = { path, resolve, reject, error: new ErrorConstructor() as Error, observed: false, stack: '' };
+  // Of the promise made last. One executor for all: one for each would cost as much as the promise.
+  let resolve!: (value: unknown) => void;
+  let reject!: (error: unknown) => void;
+  const executor = (res: (value: unknown) => void, rej: (error: unknown) => void): void => {
+    resolve = res;
+    reject = rej;
+  };
+
+  /** The call behind a promise just made. */
+  function register(promise: Promise<unknown>, path: string, error: Error): Call {
+    const call: Call = { path, resolve, reject, error };
     ObjectSetPrototypeOf(promise, promisePrototype);
     WeakMapPrototypeSet(records, promise, call);
-    return { call, promise };
+    return call;
   }
 
   function fail(call: Call, failure: CallFailure): void {
@@ -104,21 +113,27 @@ export function createCalls(outbox: Outbox): Calls {
     call.stack = programFrames(error.stack);
     dress(error, failure, call.stack);
     call.reject(error);
-    if (!call.observed) failed[failed.length] = call;
+    if (call.observed !== true) failed[failed.length] = call;
   }
 
   /** Sends a call to the tool of an index, or a question to a function of the host. */
-  function send(kind: 'call' | 'ask', to: number | string, path: string, input: unknown, most: number): Promise<unknown> {
-    const { call, promise } = register(path);
-    let wire: WireValue;
-    const beside = outbox.carries ? list<Uint8Array>() : undefined;
+  function send(kind: 'call' | 'ask', to: number | string, path: string, input: unknown, most: number, error: Error): Promise<unknown> {
+    const promise = new PromiseConstructor(executor) as Promise<unknown>;
+    const call = register(promise, path, error);
+    let mode: WireMode = 'P';
+    let text: string | undefined;
+    let beside: Uint8Array[] | undefined;
     try {
-      wire = input === undefined ? EMPTY : encodeValue(input, beside);
-    } catch (error) {
-      const sentence = UnserializableError.sentenceOf(error);
+      text = input === undefined ? '{}' : (small(input) ?? encodePlain(input));
+      if (text === undefined) {
+        if (outbox.carries) beside = list();
+        ({ mode, text } = encodeTagged(input, beside));
+      }
+    } catch (thrown) {
+      const sentence = UnserializableError.sentenceOf(thrown);
       if (sentence === undefined) {
         // A getter, proxy or toJSON of the program threw: its own error, unchanged.
-        call.reject(error);
+        call.reject(thrown);
         return promise;
       }
       fail(call, {
@@ -130,7 +145,7 @@ export function createCalls(outbox: Outbox): Calls {
     }
     if (ended) return promise;
     const bytes = beside === undefined || beside.length === 0 ? 0 : sizeOf(beside);
-    const size = wire.text.length + bytes;
+    const size = text.length + bytes;
     if (size > most) {
       fail(call, {
         name: 'RangeError',
@@ -156,16 +171,16 @@ export function createCalls(outbox: Outbox): Calls {
     const id = ++lastId;
     MapPrototypeSet(table, id, call);
     if (places) outbox.add(`at ${id} ${quote(programFrames(call.error.stack))}`);
-    outbox.add(`${kind} ${id} ${to} ${wire.mode}${count} ${wire.text}`);
+    outbox.add(`${kind} ${id} ${to} ${mode}${count} ${text}`);
     return promise;
   }
 
   return {
-    invoke: (index, path, input) => send('call', index, path, input, argumentBytes),
-    ask: (name, args, path = name, most = argumentBytes) => send('ask', name, path, args, most),
+    invoke: (index, path, input, error) => send('call', index, path, input, argumentBytes, error),
+    ask: (name, args, path = name, most = argumentBytes) => send('ask', name, path, args, most, new ErrorConstructor()),
     refuse(path, failure) {
-      const { call, promise } = register(path);
-      fail(call, failure);
+      const promise = new PromiseConstructor(executor) as Promise<unknown>;
+      fail(register(promise, path, new ErrorConstructor()), failure);
       return promise;
     },
     settle(settlement, beside) {
@@ -195,9 +210,12 @@ export function createCalls(outbox: Outbox): Calls {
       const failures = list<{ message: string; stack: string }>();
       for (let i = 0; i < failed.length; i++) {
         const call = failed[i] as Call;
-        if (call.observed) continue;
+        if (call.observed === true) continue;
         const { message } = call.failure as CallFailure;
-        failures[failures.length] = { message: `A call of \`${call.path}\` that was never awaited failed: ${message}`, stack: call.stack };
+        failures[failures.length] = {
+          message: `A call of \`${call.path}\` that was never awaited failed: ${message}`,
+          stack: call.stack as string,
+        };
       }
       return failures;
     },
@@ -218,8 +236,6 @@ export function createCalls(outbox: Outbox): Calls {
 function nameOf(kind: 'call' | 'ask', path: string): string {
   return kind === 'call' ? `Tool \`${path}\`` : `\`${path}\``;
 }
-
-const EMPTY: WireValue = { mode: 'P', text: '{}' };
 
 /** Gives an error made at the call what the host said, and a stack of the program's own frames only. */
 function dress(error: Error, failure: CallFailure, stack: string): void {

@@ -2,7 +2,7 @@
 // what the engine's driver offers and returns the bridge through which the driver enters. The bridge lives in the driver's
 // hands only: nothing of it is on the global object. Not here: the globals of a modern runtime (world/).
 import { type GuestError, type Manifest, type StartOptions, splitManifest } from '../src/protocol/messages.ts';
-import { decodeValue, encodeValue, UnserializableError, type WireValue } from '../src/protocol/values.ts';
+import { decodeValue, encodePlain, encodeTagged, encodeValue, UnserializableError, type WireValue } from '../src/protocol/values.ts';
 import { createArtifacts } from './artifacts.ts';
 import { type Calls, createCalls, type Settlement } from './calls.ts';
 import { describeError } from './failure.ts';
@@ -17,7 +17,6 @@ import {
   MathMin,
   ObjectKeys,
   PromisePrototypeThen,
-  ReflectApply,
 } from './primordials.ts';
 import { installPromises, type Settling } from './promises.ts';
 import { programFrames } from './stack.ts';
@@ -47,7 +46,7 @@ interface Bridge {
   /** Sets what is particular to one program. */
   begin(options: string): void;
   /** Calls the prepared program; one with a parameter is given the function that watches its promises first. */
-  run(program: ((watch: unknown) => unknown) | (() => unknown)): void;
+  run(program: (watch?: unknown) => unknown): void;
   /** Takes a buffer that belongs to the settlements that follow. */
   take(buffer: ArrayBuffer): void;
   /** Takes settlements: a JSON array. */
@@ -69,6 +68,8 @@ export interface BeginOptions {
   /** How many bytes may travel beside the lines of one turn; absent where none may. */
   readonly roomForBytes?: number;
 }
+
+const NOTHING = list<never>();
 
 /** Tells the driver to run jobs and ask again. */
 const MORE = '\u0001';
@@ -151,9 +152,11 @@ function boot(driver: Driver): Bridge {
     }
     calls.end();
     let wire: WireValue;
-    const beside = outbox.carries ? list<Uint8Array>() : undefined;
+    let beside: Uint8Array[] | undefined;
     try {
-      wire = encodeValue(completed.value, beside);
+      const text = encodePlain(completed.value);
+      if (text === undefined && outbox.carries) beside = list();
+      wire = text === undefined ? encodeTagged(completed.value, beside) : { mode: 'P', text };
     } catch (error) {
       if (hasEnded()) return true;
       // Only now: a value without promises must not be walked twice.
@@ -186,7 +189,7 @@ function boot(driver: Driver): Bridge {
     return true;
   }
 
-  function finish(wire: WireValue, beside: readonly Uint8Array[] = list()): void {
+  function finish(wire: WireValue, beside: readonly Uint8Array[] = NOTHING): void {
     const size = wire.text.length + sizeOf(beside);
     if (size > valueBytes || (beside.length > 0 && !outbox.attach(beside))) {
       failAs({
@@ -289,8 +292,9 @@ function boot(driver: Driver): Bridge {
     run(program) {
       let promise: Promise<unknown>;
       try {
-        const main = program.length === 0 ? program : (ReflectApply(program, undefined, [promises.watch]) as () => Promise<unknown>);
-        promise = ReflectApply(main, undefined, []) as Promise<unknown>;
+        const main = (program.length === 0 ? program : program(promises.watch)) as () => Promise<unknown>;
+        // Not through `apply`: that would be one frame more under every call.
+        promise = main();
         void PromisePrototypeThen(
           promise,
           (value: unknown) => {
@@ -307,7 +311,7 @@ function boot(driver: Driver): Bridge {
     },
     receive(text) {
       const buffers = arrived;
-      arrived = list();
+      if (buffers.length > 0) arrived = list();
       if (text === '') return;
       let used = 0;
       const settlements = JSONParse(text) as Settlement[];
@@ -316,9 +320,14 @@ function boot(driver: Driver): Bridge {
         try {
           // Its own member: a program may have put something on the prototype of arrays.
           const news = settlement.length === 4 ? settlement[3] : undefined;
-          const beside = list<ArrayBuffer>();
-          if (news?.beside !== undefined) for (let n = 0; n < news.beside; n++) beside[n] = buffers[used++] as ArrayBuffer;
-          if (news !== undefined) artifacts.learn(news);
+          let beside: ArrayBuffer[] | undefined;
+          if (news !== undefined) {
+            if (news.beside !== undefined) {
+              beside = list();
+              for (let n = 0; n < news.beside; n++) beside[n] = buffers[used++] as ArrayBuffer;
+            }
+            artifacts.learn(news);
+          }
           calls.settle(settlement, beside);
         } catch (error) {
           fail(error);

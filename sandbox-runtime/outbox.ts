@@ -4,6 +4,8 @@
 import { MESSAGE_LENGTH } from '../src/protocol/errors.ts';
 import type { OutputLevel } from '../src/protocol/messages.ts';
 import {
+  ArrayPrototypeJoin,
+  list,
   ObjectKeys,
   quote,
   StringPrototypeCharCodeAt,
@@ -38,7 +40,8 @@ export function createOutbox(
   say: (line: string) => void,
   attach: ((buffer: ArrayBuffer, offset: number, length: number) => void) | undefined,
 ): Outbox {
-  let text = '';
+  /** Joined when they are taken: a text that grows line by line would be copied for each. */
+  let lines = list<string>();
   let outputLeft = 0;
   let dropped = 0;
   let closed = false;
@@ -49,7 +52,7 @@ export function createOutbox(
   function add(line: string): void {
     // Code of the program may run after its end was told, in a getter of what it threw: nothing comes after the end.
     if (closed) return;
-    text = text === '' ? line : `${text}\n${line}`;
+    lines[lines.length] = line;
   }
 
   function tellDropped(): void {
@@ -103,15 +106,16 @@ export function createOutbox(
     },
     take() {
       tellDropped();
-      const taken = text;
-      text = '';
       roomLeft = room;
+      if (lines.length === 0) return '';
+      const taken = lines.length === 1 ? (lines[0] as string) : ArrayPrototypeJoin(lines, '\n');
+      lines = list();
       return taken;
     },
     begin(outputBytes, roomForBytes) {
       room = roomLeft = roomForBytes;
       closed = false;
-      text = '';
+      lines = list();
       dropped = 0;
       outputLeft = outputBytes;
     },

@@ -7,6 +7,7 @@ import type { Calls } from './calls.ts';
 import {
   ArrayIsArray,
   ArrayPrototypeJoin,
+  ErrorConstructor,
   JSONParse,
   list,
   ObjectCreate,
@@ -155,14 +156,14 @@ function createStub(index: number, path: string, takesList: boolean, calls: Call
   // Not a method and without a prototype, so `new` refuses it and `this` means nothing.
   const stub = (input?: unknown, ...rest: unknown[]): Promise<unknown> => {
     if (rest.length > 0 && !isIterationCallback(input, rest)) {
-      if (takesList) return calls.invoke(index, path, ReflectApply(ArrayPrototypeConcat, [input], [rest]));
+      if (takesList) return calls.invoke(index, path, ReflectApply(ArrayPrototypeConcat, [input], [rest]), new ErrorConstructor());
       return calls.refuse(path, {
         name: 'TypeError',
         code: 'input_invalid',
         message: `Tool \`${path}\` takes one argument, an object such as { name: value }, but was called with ${rest.length + 1}.`,
       });
     }
-    return calls.invoke(index, path, input);
+    return calls.invoke(index, path, input, new ErrorConstructor());
   };
   ObjectDefineProperty(stub, 'name', { value: path, configurable: true });
   return stub;

@@ -26,10 +26,10 @@ export function installRandom(): (seed: readonly [number, number, number, number
   };
   defineHidden(Math, 'random', math.random);
   return (seed) => {
+    // Random in all its bits, so nothing has to be stirred before the first number.
     a = seed[0] | 0;
     b = seed[1] | 0;
     c = seed[2] | 0;
     counter = seed[3] | 1;
-    for (let i = 0; i < 15; i++) next();
   };
 }

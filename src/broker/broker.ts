@@ -1,7 +1,8 @@
 // The gate: every call of a program goes through `#pass`, from top to bottom, and comes back as one delivery. The order of the
-// checks is a security decision; read it there. Not here: what a policy may answer (authorize.ts), how many calls run at a
+// checks is a security decision; read it there. What takes no time is not awaited: calls of one turn go on side by side, step by step, without
+// a promise for each. Not here: what a policy may answer (authorize.ts), how many calls run at a
 // time (meter.ts), what the program sees of results and errors (deliver.ts).
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { AsyncResource } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import type { KeptArtifact } from '../artifacts/kept.ts';
 import type { ArtifactLimits, RunShelf } from '../artifacts/run-shelf.ts';
@@ -54,8 +55,8 @@ export interface BrokerOptions {
   readonly executionId: string;
   /** Says which program this is, for `idempotencyKey`: the same again only when the same program is repeated for the same run. */
   readonly programKey: string;
-  /** Aborted when the execution ends, whatever ended it. */
-  readonly signal: AbortSignal;
+  /** Aborted when the execution ends, whatever ended it; or that end itself. */
+  readonly signal: AbortSignal | Ending;
 }
 
 interface CallRequest {
@@ -83,6 +84,13 @@ export interface CallRecord {
 export interface Broker {
   /** Makes a call. Never rejects. */
   call(request: CallRequest): Promise<Delivery>;
+  /**
+   * Makes a call of a program's turn: it is counted and its input is read and checked, but nothing asks for it and no tool runs before
+   * `proceed()`, when the whole turn has been heard. `answered` hears of it once, at any time, and must not throw.
+   */
+  take(request: CallRequest, answered: (delivery: Delivery) => void): void;
+  /** Lets the calls go on that were taken, as far as they can at once. */
+  proceed(): void;
   /** The calls so far in the order they were made; one that has no answer yet is `running`. */
   records(): readonly CallRecord[];
   /** Resolves when every call is answered and no tool runs any more, or after `withinMs`, or when `signal` aborts, with the paths of those that still do. */
@@ -101,7 +109,8 @@ class ExecutionBroker implements Broker {
   readonly #options: BrokerOptions;
   readonly #ending: Ending;
   readonly #meter: Meter;
-  readonly #inContext = AsyncLocalStorage.snapshot();
+  /** The context in which it was opened. */
+  readonly #context = newContext();
   readonly #calls: Call[] = [];
   /** Calls whose tool has not ended, answered or not. */
   readonly #working = new Set<Call>();
@@ -109,16 +118,29 @@ class ExecutionBroker implements Broker {
   #unanswered = 0;
   readonly #whenIdle = new Set<() => void>();
   readonly #artifacts: RunArtifacts;
+  /** Steps of calls that need not wait for anything, in the order in which they came so far. */
+  #ready: (Journey | (() => void))[] = [];
+  #goesOn = false;
 
   constructor(options: BrokerOptions) {
     this.#options = options;
-    this.#ending = new Ending(options.signal);
+    this.#ending = options.signal instanceof Ending ? options.signal : new Ending(options.signal);
     this.#meter = new Meter({ limits: options.limits, run: options.run, ending: this.#ending });
     this.#artifacts = artifactsOf(options.shelf);
   }
 
   call(request: CallRequest): Promise<Delivery> {
-    return this.#inContext(() => this.#observed(request));
+    return this.#context.runInAsyncScope(() => this.#observed(request));
+  }
+
+  take(request: CallRequest, answered: (delivery: Delivery) => void): void {
+    // With spans each goes its way in a context of its own.
+    if (this.#options.reporter?.spans === true) void this.call(request).then(answered);
+    else this.#context.runInAsyncScope(() => this.#begin(request, answered));
+  }
+
+  proceed(): void {
+    if (this.#ready.length > 0) this.#context.runInAsyncScope(() => this.#goOn());
   }
 
   records(): readonly CallRecord[] {
@@ -169,31 +191,88 @@ class ExecutionBroker implements Broker {
     return reporter.around(span, () => this.#settle(request));
   }
 
-  /** Makes the call and gives back what it holds, however it ends. */
-  async #settle(request: CallRequest): Promise<Delivery> {
-    if (this.#ending.reached) return PROGRAM_ENDED;
-    if (!this.#meter.admit()) return this.#overLimit(request);
+  /** Makes the call in the context that this is called in. */
+  #settle(request: CallRequest): Promise<Delivery> {
+    return new Promise((resolve) => {
+      this.#begin(request, resolve, newContext());
+      this.#goOnSoon();
+    });
+  }
+
+  /** Counts the call, and sends it on its way. */
+  #begin(request: CallRequest, answered: (delivery: Delivery) => void, context?: AsyncResource): void {
+    if (this.#ending.reached) return void this.#ready.push(() => answered(PROGRAM_ENDED));
+    if (!this.#meter.admit()) {
+      const delivery = this.#overLimit(request);
+      return void this.#ready.push(() => answered(delivery));
+    }
     const entry = this.#options.catalog.at(request.index);
     const call = new Call({ id: this.#callId(request), path: entry?.path ?? UNKNOWN_TOOL, meter: this.#meter });
     this.#calls.push(call);
     this.#unanswered++;
     const { caller = 'program' } = this.#options;
     this.#tell(call, { type: 'call-queued', caller, ...(request.place !== undefined && { place: request.place }) });
+    this.#step({ call, way: this.#pass(call, request, entry), answered, context }, undefined);
+  }
+
+  /** Takes a call to where it waits, or to its end. */
+  #step(journey: Journey, given: unknown, isThrown = false): void {
+    const { call, way, answered, context } = journey;
+    let at: IteratorResult<Wait, Delivery>;
     try {
-      return await this.#pass(call, request, entry);
+      at = isThrown ? way.throw(given) : way.next(given);
     } catch (error) {
       // No tool's mistake comes here: those are handled where they are made. Still, a call must be answered.
-      return this.#end(call, 'error', refuse('fault', `The call of \`${call.path}\` failed inside the host.`), error);
-    } finally {
+      at = { done: true, value: this.#end(call, 'error', refuse('fault', `The call of \`${call.path}\` failed inside the host.`), error) };
+    }
+    if (at.done === true) {
       this.#meter.leaveSlot(call);
       if (!this.#working.has(call)) this.#meter.leaveLock(call);
       this.#unanswered--;
       this.#tellIdle();
+      answered(at.value);
+      return;
+    }
+    if (at.value === OTHERS) {
+      this.#ready.push(context === undefined ? journey : () => context.runInAsyncScope(() => this.#step(journey, undefined)));
+      return;
+    }
+    const resume = (value: unknown, wasThrown: boolean): void => {
+      this.#step(journey, value, wasThrown);
+      this.#goOnSoon();
+    };
+    // Promises keep the context by themselves.
+    at.value.then(
+      (value) => resume(value, false),
+      (error: unknown) => resume(error, true),
+    );
+  }
+
+  /** First come, first served, as if each step were a promise's callback. */
+  #goOn(): void {
+    if (this.#goesOn) return;
+    this.#goesOn = true;
+    try {
+      // It grows while it is gone through.
+      for (const next of this.#ready) {
+        if (typeof next === 'function') next();
+        else this.#step(next, undefined);
+      }
+    } finally {
+      this.#ready = [];
+      this.#goesOn = false;
     }
   }
 
-  /** The way of one call that was counted: look up, validate, authorize, wait its turn, run, deliver. */
-  async #pass(call: Call, request: CallRequest, entry: CatalogEntry | undefined): Promise<Delivery> {
+  #goOnSoon(): void {
+    if (this.#ready.length > 0 && !this.#goesOn) void NOW.then(() => this.#goOn());
+  }
+
+  /**
+   * The way of one call that was counted: look up, validate, authorize, wait its turn, run, deliver. It gives way to the other calls of its turn
+   * (`yield OTHERS`) where each of them shall have come as far before one goes on: no tool runs before all have been counted and checked.
+   */
+  *#pass(call: Call, request: CallRequest, entry: CatalogEntry | undefined): Way {
     const { policy, run, hooks } = this.#options;
     if (entry === undefined) {
       return this.#refuse(call, refuse('tool_unknown', `There is no tool number ${request.index}; the tools are those of ALL_TOOLS.`));
@@ -204,13 +283,15 @@ class ExecutionBroker implements Broker {
     if (!sent.ok) return this.#refuse(call, sent.delivery, sent.error);
     if (this.#options.reporter?.captures('input') === true) call.sent = this.#options.reporter.capture('input', sent.value);
 
-    const checked = await this.#validate(entry, sent.value);
+    const checking = this.#validate(entry, sent.value);
+    const checked = checking instanceof Promise ? yield* outcomeOf(checking) : checking;
+    if (checking === checked) yield OTHERS;
     if (checked === ENDED) return this.#aborted(call);
     if (!checked.ok) return this.#refuse(call, checked.delivery, checked.error);
     let input = checked.value;
 
     if (hooks?.beforeCall !== undefined) {
-      const before = await this.#before(call, entry, input);
+      const before = yield* outcomeOf(this.#before(call, entry, input));
       if (before === ENDED) return this.#aborted(call);
       if (!before.ok) return this.#refuse(call, before.delivery, before.error);
       input = before.value;
@@ -218,12 +299,14 @@ class ExecutionBroker implements Broker {
 
     if (policy !== undefined) {
       const facts = { input, run: { id: run.run.id, invocation: run.run.invocation }, callId: call.id };
-      const verdict = await this.#ending.within(authorize(policy, { entry, ...facts }));
+      const verdict = yield* outcomeOf(this.#ending.within(authorize(policy, { entry, ...facts })));
       if (verdict === ENDED) return this.#aborted(call);
       if (!verdict.allowed) return this.#refuse(call, refuse('call_refused', verdict.message), verdict.error);
     }
 
-    const entered = await this.#meter.enter(call, tool, (reason) => this.#tell(call, { type: 'call-waiting', for: reason }));
+    const entering = this.#meter.enter(call, tool, (reason) => this.#tell(call, { type: 'call-waiting', for: reason }));
+    const entered = entering instanceof Promise ? yield* outcomeOf(entering) : entering;
+    if (entering === entered) yield OTHERS;
     if (entered === 'ended' || this.#ending.reached) return this.#aborted(call);
     if (entered === 'deadlock') {
       return this.#refuse(
@@ -238,7 +321,7 @@ class ExecutionBroker implements Broker {
     // With the slot in hand, so that what comes behind waits too.
     const room = this.#options.room?.();
     if (room !== undefined) {
-      await room;
+      yield* outcomeOf(room);
       if (this.#ending.reached) return this.#aborted(call);
     }
 
@@ -249,15 +332,24 @@ class ExecutionBroker implements Broker {
       ...captured,
       ...(wasSent === undefined || wasSent.text === captured.input?.text ? {} : { sent: wasSent }),
     });
-    const outcome = await this.#execute(call, entry, input);
+    const executing = this.#execute(call, entry, input);
+    const outcome = executing instanceof Promise ? yield* outcomeOf(executing) : executing;
+    if (executing === outcome) yield OTHERS;
     if (outcome.kind === 'ended') return this.#aborted(call);
-    const delivered = await this.#deliver(call, entry, outcome);
+    const delivering = this.#deliver(call, entry, outcome);
+    const delivered = delivering instanceof Promise ? yield* outcomeOf(delivering) : delivering;
     if (delivered === ENDED || this.#ending.reached) return this.#aborted(call);
-    const { delivery, error, value } = hooks?.afterCall === undefined ? delivered : await this.#after(call, entry, input, delivered);
+    const { delivery, error, value } =
+      hooks?.afterCall === undefined ? delivered : yield* outcomeOf(this.#after(call, entry, input, delivered));
     if (this.#ending.reached) return this.#aborted(call);
     if (!delivery.ok) return this.#end(call, 'error', delivery, error, value);
     this.#options.learn?.(entry, value);
-    return this.#end(call, 'ok', await this.#keep(call, request, delivery), undefined, value);
+    const { artifacts } = delivery;
+    const kept =
+      artifacts.length === 0
+        ? { ok: true as const, value: delivery.value, artifacts: NO_ARTIFACTS }
+        : yield* outcomeOf(this.#keep(call, request, delivery));
+    return this.#end(call, 'ok', kept, undefined, value);
   }
 
   /**
@@ -266,7 +358,6 @@ class ExecutionBroker implements Broker {
    */
   async #keep(call: Call, { id }: CallRequest, delivery: Delivered['delivery'] & { ok: true }): Promise<Delivery> {
     const { value, artifacts } = delivery;
-    if (artifacts.length === 0) return { ok: true, value, artifacts: NO_ARTIFACTS };
     const { executionId, limits, shelf } = this.#options;
     const { signal } = this.#ending;
     const batch = await shelf.keep(artifacts, { callId: call.id, tool: call.path, order: id, executionId, limits, signal });
@@ -277,7 +368,7 @@ class ExecutionBroker implements Broker {
   }
 
   /** What came of the tool, as the program would get it. */
-  async #deliver(call: Call, entry: CatalogEntry, outcome: Exclude<Outcome, { kind: 'ended' }>): Promise<Delivered | typeof ENDED> {
+  #deliver(call: Call, entry: CatalogEntry, outcome: Exclude<Outcome, { kind: 'ended' }>): Delivered | Promise<Delivered | typeof ENDED> {
     switch (outcome.kind) {
       case 'timeout':
         return { delivery: refuse('tool_timeout', outcome.error.message), error: outcome.error };
@@ -289,7 +380,7 @@ class ExecutionBroker implements Broker {
           encode: this.#options.hooks?.afterCall === undefined ? this.#options.encode : undefined,
         });
         // Only a schema may take its time.
-        return entry.tool.output === undefined ? delivering : this.#ending.within(delivering);
+        return delivering instanceof Promise ? this.#ending.within(delivering) : delivering;
       }
       default:
         return outcome satisfies never;
@@ -382,16 +473,25 @@ class ExecutionBroker implements Broker {
   }
 
   /** The valid input, as its schema gives it. */
-  async #validate({ tool, path }: CatalogEntry, input: unknown): Promise<Valid | Invalid | typeof ENDED> {
-    try {
-      const parsing = tool.input.parse(input);
-      const parsed: ParseResult | typeof ENDED = isPromiseLike(parsing) ? await this.#ending.within(parsing) : parsing;
-      if (parsed === ENDED || parsed.ok) return parsed;
+  #validate({ tool, path }: CatalogEntry, input: unknown): Valid | Invalid | Promise<Valid | Invalid | typeof ENDED> {
+    const read = (parsed: ParseResult): Valid | Invalid => {
+      if (parsed.ok) return parsed;
       const message = `Tool \`${path}\` was called with invalid input: ${sentence(parsed.message)}`;
       return { ok: false, delivery: refuse('input_invalid', message), error: new CodeModeError('input_invalid', message) };
-    } catch (error) {
+    };
+    const unchecked = (error: unknown): Invalid => {
       const message = `The input of tool \`${path}\` could not be checked (${className(error)}).`;
       return { ok: false, delivery: refuse('input_invalid', message), error };
+    };
+    try {
+      const parsing = tool.input.parse(input);
+      if (!isPromiseLike(parsing)) return read(parsing);
+      return this.#ending
+        .within(parsing)
+        .then((parsed) => (parsed === ENDED ? ENDED : read(parsed)))
+        .catch(unchecked);
+    } catch (error) {
+      return unchecked(error);
     }
   }
 
@@ -399,11 +499,11 @@ class ExecutionBroker implements Broker {
    * Runs the tool until it ends, its time is up or the execution ends, whichever is first. After that its reply is ignored, but
    * it keeps the exclusive lock until it has really ended: a write that ignores its signal must not overlap the next one.
    */
-  async #execute(call: Call, { tool, path }: CatalogEntry, input: unknown): Promise<Outcome> {
+  #execute(call: Call, { tool, path }: CatalogEntry, input: unknown): Outcome | Promise<Outcome> {
     const timeoutMs = tool.timeoutMs === undefined ? undefined : Math.max(0, tool.timeoutMs - call.workedMs);
-    const began = performance.now();
+    const began = this.#options.hooks === undefined ? 0 : performance.now();
     const controller = timeoutMs === undefined ? undefined : new AbortController();
-    const context = this.#context(call, controller?.signal ?? this.#ending.signal);
+    const context = this.#contextOf(call, controller?.signal ?? this.#ending.signal);
     let work: unknown;
     try {
       work = this.#meter.run(call, () => tool.execute(input, context));
@@ -418,12 +518,12 @@ class ExecutionBroker implements Broker {
       const settle = (outcome: Outcome): void => {
         clearTimeout(timer);
         this.#ending.delete(stop);
-        call.workedMs += performance.now() - began;
+        if (began > 0) call.workedMs += performance.now() - began;
         resolve(outcome);
       };
       const stop = (): void => {
         settle({ kind: 'ended' });
-        controller?.abort(this.#ending.signal.reason);
+        controller?.abort(this.#ending.reason);
       };
       const worked = (outcome: Outcome): void => {
         this.#workEnded(call);
@@ -450,7 +550,7 @@ class ExecutionBroker implements Broker {
     });
   }
 
-  #context(call: Call, signal: AbortSignal): ToolContext {
+  #contextOf(call: Call, signal: AbortSignal): ToolContext {
     const { run, programKey } = this.#options;
     return {
       run: run.run,
@@ -486,7 +586,7 @@ class ExecutionBroker implements Broker {
   }
 
   #aborted(call: Call): Delivery {
-    return this.#end(call, 'aborted', PROGRAM_ENDED, this.#ending.signal.reason);
+    return this.#end(call, 'aborted', PROGRAM_ENDED, this.#ending.reason);
   }
 
   #overLimit(request: CallRequest): Delivery {
@@ -590,6 +690,34 @@ function artifactsOf(shelf: RunShelf): RunArtifacts {
     list: () => shelf.list(),
   };
 }
+
+/** A call on its way. */
+interface Journey {
+  readonly call: Call;
+  readonly way: Way;
+  readonly answered: (delivery: Delivery) => void;
+  /** Its own context, where it is not that of the others. */
+  readonly context: AsyncResource | undefined;
+}
+
+/** The async context of whoever calls this. Not `AsyncLocalStorage.snapshot()`, which is a hundred times as dear on Node 20. */
+function newContext(): AsyncResource {
+  return new AsyncResource('callgate', { requireManualDestroy: true });
+}
+
+/** For the other calls of the turn to come as far. */
+const OTHERS = Symbol('others');
+/** What a call waits for on its way. */
+type Wait = typeof OTHERS | Promise<unknown>;
+type Way = Generator<Wait, Delivery, unknown>;
+
+/** What a promise gives, on the way of a call: `await`, for those that have a promise to wait for. */
+function* outcomeOf<T>(promise: Promise<T>): Generator<Wait, T, unknown> {
+  // Whoever goes the way gives back what the promise gave: #step.
+  return (yield promise) as T;
+}
+
+const NOW = Promise.resolve();
 
 type Valid = { readonly ok: true; readonly value: unknown };
 type Invalid = { readonly ok: false; readonly delivery: Delivery; readonly error: unknown };

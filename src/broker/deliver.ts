@@ -6,7 +6,9 @@ import type { KeptArtifact } from '../artifacts/kept.ts';
 import { type CallFailure, CodeModeError, type ErrorCode, shorten } from '../protocol/errors.ts';
 import type { CatalogEntry } from '../tools/catalog.ts';
 import { copyJson } from '../tools/json.ts';
+import type { ParseResult } from '../tools/schema.ts';
 import { type Tool, ToolError } from '../tools/tool.ts';
+import { isPromiseLike } from './ending.ts';
 
 /** The answer to one call. */
 export type Delivery =
@@ -53,12 +55,16 @@ export interface DeliverOptions {
   readonly isChecked?: boolean;
 }
 
-/** Checks a tool's result against its output schema, takes the artifacts off, and encodes the value. */
-export async function deliver(result: unknown, { entry, encode, artifacts: taken, isChecked = false }: DeliverOptions): Promise<Delivered> {
+/** Checks a tool's result against its output schema, takes the artifacts off, and encodes the value. Only a schema may make a promise of it. */
+export function deliver(
+  result: unknown,
+  { entry, encode, artifacts: taken, isChecked = false }: DeliverOptions,
+): Delivered | Promise<Delivered> {
   const { tool, path } = entry;
-  const split = taken === undefined ? splitResult(result) : undefined;
-  const { artifacts } = split ?? { artifacts: taken ?? NO_ARTIFACTS };
-  let { value } = split ?? { value: result };
+  const { value, artifacts } = (taken === undefined ? splitResult(result) : undefined) ?? {
+    value: result,
+    artifacts: taken ?? NO_ARTIFACTS,
+  };
   if (isArtifact(value)) {
     const error = new CodeModeError(
       'output_invalid',
@@ -66,19 +72,26 @@ export async function deliver(result: unknown, { entry, encode, artifacts: taken
     );
     return { delivery: refuse('output_invalid', `Tool \`${path}\` returned something that cannot be passed on.`), error };
   }
-  if (tool.output !== undefined && !isChecked) {
-    const mismatch = `Tool \`${path}\` returned something that does not match its output schema.`;
-    try {
-      const checked = await tool.output.parse(value);
-      if (!checked.ok) {
-        const error = new CodeModeError('output_invalid', `${mismatch} ${sentence(checked.message)}`, { details: { value } });
-        return { delivery: refuse('output_invalid', mismatch), error };
-      }
-      value = checked.value;
-    } catch (error) {
-      return { delivery: refuse('output_invalid', mismatch), error };
-    }
+  if (tool.output === undefined || isChecked) return encoded(value, artifacts, { path, encode });
+  const mismatch = `Tool \`${path}\` returned something that does not match its output schema.`;
+  const unchecked = (error: unknown): Delivered => ({ delivery: refuse('output_invalid', mismatch), error });
+  const read = (checked: ParseResult): Delivered => {
+    if (checked.ok) return encoded(checked.value, artifacts, { path, encode });
+    return unchecked(new CodeModeError('output_invalid', `${mismatch} ${sentence(checked.message)}`, { details: { value } }));
+  };
+  try {
+    const checking = tool.output.parse(value);
+    return isPromiseLike(checking) ? Promise.resolve(checking).then(read, unchecked) : read(checking);
+  } catch (error) {
+    return unchecked(error);
   }
+}
+
+function encoded(
+  value: unknown,
+  artifacts: readonly Artifact[],
+  { path, encode }: { readonly path: string; readonly encode: Encode | undefined },
+): Delivered {
   if (encode === undefined) return { delivery: { ok: true, value, artifacts }, value };
   try {
     return { delivery: { ok: true, value: encode(value), artifacts }, value };

@@ -1,23 +1,54 @@
-// The end of an execution, seen from its calls: whatever waits is told at once. One listener on the signal, however many wait.
-// Not here: what ends an execution.
+// The end of an execution, seen from its calls: whatever waits is told at once. One listener on a signal, however many wait, and no signal
+// before a tool is given it: many programs make no calls. Not here: what ends an execution.
 import { setMaxListeners } from 'node:events';
 
 /** What a wait gives when the execution ended first. */
 export const ENDED = Symbol('ended');
 
 export class Ending {
-  readonly signal: AbortSignal;
+  /** Tools without a time limit of their own share its signal. */
+  #controller: AbortController | undefined;
+  #ended: { readonly reason: unknown } | undefined;
   readonly #stops = new Set<() => void>();
 
-  constructor(signal: AbortSignal) {
-    this.signal = signal;
-    // Tools without a time limit of their own share it, and as many listen as calls run.
-    setMaxListeners(0, signal);
-    signal.addEventListener('abort', () => this.#stopAll(), { once: true });
+  /** Ends by itself when `signal` aborts, if one is given. */
+  constructor(signal?: AbortSignal) {
+    if (signal === undefined) return;
+    if (signal.aborted) this.end(signal.reason);
+    else {
+      setMaxListeners(0, signal);
+      signal.addEventListener('abort', () => this.end(signal.reason), { once: true });
+    }
+  }
+
+  /** Aborted when the execution has ended. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#ended !== undefined) this.#controller.abort(this.#ended.reason);
+      // As many listen as calls run.
+      setMaxListeners(0, this.#controller.signal);
+    }
+    return this.#controller.signal;
   }
 
   get reached(): boolean {
-    return this.signal.aborted;
+    return this.#ended !== undefined;
+  }
+
+  get reason(): unknown {
+    return this.#ended?.reason;
+  }
+
+  /** Ends the execution for its calls: those that wait are told, then the tools. The first reason counts. */
+  end(reason: unknown): void {
+    if (this.reached) return;
+    this.#ended = { reason };
+    for (const stop of this.#stops) {
+      this.#stops.delete(stop);
+      stop();
+    }
+    this.#controller?.abort(reason);
   }
 
   /** Calls `stop` when the execution ends, unless it was deleted before. */
@@ -46,13 +77,6 @@ export class Ending {
         },
       );
     });
-  }
-
-  #stopAll(): void {
-    for (const stop of this.#stops) {
-      this.#stops.delete(stop);
-      stop();
-    }
   }
 }
 

@@ -56,18 +56,23 @@ export class Meter {
 
   /**
    * Waits for the lock, if the tool is exclusive, and then for a slot: in this order, so that who waits for the lock holds no
-   * slot. Both queues are first come, first served.
+   * slot. Both queues are first come, first served. Gives no promise where nothing has to be waited for.
    */
-  async enter(claim: Claim, { exclusive }: { readonly exclusive: boolean }, onWait?: (reason: 'lock' | 'slot') => void): Promise<Entry> {
-    if (exclusive && !this.#lock.tryTake(claim)) {
+  enter(claim: Claim, { exclusive }: { readonly exclusive: boolean }, onWait?: (reason: 'lock' | 'slot') => void): Entry | Promise<Entry> {
+    const locked = !exclusive || this.#lock.tryTake(claim);
+    return locked && this.#slots.tryTake(claim) ? 'entered' : this.#wait(claim, locked, onWait);
+  }
+
+  async #wait(claim: Claim, locked: boolean, onWait: ((reason: 'lock' | 'slot') => void) | undefined): Promise<Entry> {
+    if (!locked) {
       if (this.#callers().some((caller) => this.#lock.holders.has(caller))) return 'deadlock';
       onWait?.('lock');
       // Who has the lock may wait for a slot that a caller of ours holds while it waits for us. A caller that waits does not
       // work, so it gives its slot up for good: rarely, one call more than the limit runs; never, two wait for one another.
       for (const caller of this.#callers()) caller.meter.#slots.leave(caller);
       if (!(await this.#turn(this.#lock, claim))) return 'ended';
+      if (this.#slots.tryTake(claim)) return 'entered';
     }
-    if (this.#slots.tryTake(claim)) return 'entered';
     onWait?.('slot');
     if (await this.#turn(this.#slots, claim)) return 'entered';
     this.#lock.leave(claim);

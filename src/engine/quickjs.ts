@@ -448,6 +448,7 @@ class QuickJsRealm implements Realm {
 
   /** The lines of output that nobody has been told yet. */
   #takeSaid(): string {
+    if (this.#said.length === 0) return '';
     return this.#said.splice(0).join('\n');
   }
 

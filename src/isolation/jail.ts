@@ -8,6 +8,7 @@ import {
   type Manifest,
   type StartOptions,
   seal,
+  sealTurn,
   splitManifest,
   unseal,
   type Warning,
@@ -77,28 +78,28 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
   function report(current: Inmate, outcome: Outcome, began: number, warnings: readonly Warning[], prepared?: Prepared): void {
     const cpuMs = performance.now() - began;
     current.cpuMs += cpuMs;
-    const base = {
-      type: 'turn',
-      id: current.id,
-      cpuMs,
-      peakBytes: current.realm.peakBytes(),
-      ...(warnings.length > 0 ? { warnings } : {}),
-      ...(prepared === undefined ? {} : { prepared }),
-    } as const;
+    const peakBytes = current.realm.peakBytes();
+    const base = () =>
+      ({
+        type: 'turn',
+        id: current.id,
+        cpuMs,
+        peakBytes,
+        ...(warnings.length > 0 ? { warnings } : {}),
+        ...(prepared === undefined ? {} : { prepared }),
+      }) as const;
     switch (outcome.type) {
       case 'lines': {
         if (!fits(outcome.lines)) {
-          say({ ...base, fate: 'dead', kind: 'limit', diagnosis: TOO_MUCH });
+          say({ ...base(), fate: 'dead', kind: 'limit', diagnosis: TOO_MUCH });
           release(current);
           return;
         }
         const done = endsProgram(outcome.lines);
-        say(
-          { ...base, fate: done ? 'done' : 'live', ...(outcome.starved ? { starved: true } : {}) },
-          outcome.lines,
-          undefined,
-          outcome.beside,
-        );
+        const fate = done ? 'done' : 'live';
+        if (outcome.starved || warnings.length > 0 || prepared !== undefined)
+          say({ ...base(), fate, ...(outcome.starved ? { starved: true } : {}) }, outcome.lines, undefined, outcome.beside);
+        else channel.send(sealTurn({ id: current.id, cpuMs, peakBytes, fate }, outcome.lines), undefined, outcome.beside);
         if (done) release(current);
         return;
       }
@@ -107,7 +108,7 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
       case 'dead':
         say(
           {
-            ...base,
+            ...base(),
             fate: 'dead',
             kind: outcome.kind,
             ...(outcome.limit === undefined ? {} : { limit: outcome.limit }),
@@ -188,59 +189,69 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
     report(current, outcome, began, program.warnings, envelope.guest.places ? { code, map } : undefined);
   }
 
-  async function receive(text: string, image: ArrayBuffer | undefined, beside: readonly ArrayBuffer[] | undefined): Promise<void> {
+  async function resume(
+    envelope: Extract<HostEnvelope, { type: 'resume' }>,
+    body: string,
+    image: ArrayBuffer | undefined,
+    beside: readonly ArrayBuffer[] | undefined,
+  ): Promise<void> {
+    if (image === undefined) throw new Error('A program was to be resumed without its image.');
+    const realm = await openRealm(envelope.memoryBytes);
+    if (realm.resume === undefined) throw new Error('A program was to be resumed by an engine that has no images.');
+    const resumeRealm = realm.resume.bind(realm);
+    const current: Inmate = { id: envelope.id, realm, options: envelope, cpuMs: envelope.usedMs };
+    admit(current);
+    enter(current, (budget) => resumeRealm(envelope.catalog, image, body, envelope, budget, beside));
+  }
+
+  async function explain(envelope: Extract<HostEnvelope, { type: 'diagnose' }>, source: string): Promise<void> {
+    const [{ prepare }, { diagnose, framePosition }] = await loadParser();
+    const prepared = prepare(source);
+    const program = prepared.ok ? prepared.program : undefined;
+    const places = envelope.stacks.map((stack) => framePosition(stack, program) ?? null);
+    const diagnosis =
+      envelope.error === undefined
+        ? undefined
+        : diagnose(envelope.error, { source, tools: envelope.tools, ...(program === undefined ? {} : { program }) });
+    say({ type: 'diagnosis', id: envelope.id, places, ...(diagnosis === undefined ? {} : { diagnosis }) });
+  }
+
+  /** Gives a promise only where it takes a moment. */
+  function receive(text: string, image: ArrayBuffer | undefined, beside: readonly ArrayBuffer[] | undefined): Promise<void> | undefined {
     const { envelope, body } = unseal<HostEnvelope>(text);
     switch (envelope.type) {
       case 'catalog':
         engine.addCatalog(envelope.catalog, body);
         flatNames.set(envelope.catalog, readFlatNames(body));
-        return;
+        return undefined;
       case 'forget':
         engine.removeCatalog(envelope.catalog);
         flatNames.delete(envelope.catalog);
-        return;
+        return undefined;
       case 'start':
         return start(envelope, body);
       case 'post': {
         const current = expected(envelope.id);
         enter(current, (budget) => current.realm.post(body, budget, beside));
-        return;
+        return undefined;
       }
-      case 'resume': {
-        if (image === undefined) throw new Error('A program was to be resumed without its image.');
-        const realm = await openRealm(envelope.memoryBytes);
-        if (realm.resume === undefined) throw new Error('A program was to be resumed by an engine that has no images.');
-        const resume = realm.resume.bind(realm);
-        const current: Inmate = { id: envelope.id, realm, options: envelope, cpuMs: envelope.usedMs };
-        admit(current);
-        enter(current, (budget) => resume(envelope.catalog, image, body, envelope, budget, beside));
-        return;
-      }
+      case 'resume':
+        return resume(envelope, body, image, beside);
       case 'park': {
         const current = expected(envelope.id);
         const parked = current.realm.park?.(channel.mostBytes ?? Number.POSITIVE_INFINITY);
         say({ type: 'parked', id: envelope.id }, '', parked);
         if (parked !== undefined) release(current);
-        return;
+        return undefined;
       }
       case 'drop': {
         if (inmate?.id === envelope.id) release(inmate);
-        return;
+        return undefined;
       }
-      case 'diagnose': {
-        const [{ prepare }, { diagnose, framePosition }] = await loadParser();
-        const prepared = prepare(body);
-        const program = prepared.ok ? prepared.program : undefined;
-        const places = envelope.stacks.map((stack) => framePosition(stack, program) ?? null);
-        const diagnosis =
-          envelope.error === undefined
-            ? undefined
-            : diagnose(envelope.error, { source: body, tools: envelope.tools, ...(program === undefined ? {} : { program }) });
-        say({ type: 'diagnosis', id: envelope.id, places, ...(diagnosis === undefined ? {} : { diagnosis }) });
-        return;
-      }
+      case 'diagnose':
+        return explain(envelope, body);
       default:
-        envelope satisfies never;
+        return envelope satisfies never;
     }
   }
 
@@ -252,8 +263,15 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
   // One message at a time: some need an import or a new realm, which take a moment.
   let queue: Promise<void> | undefined;
   channel.onMessage = (text, image, beside) => {
-    const work = (): Promise<void> => receive(text, image, beside);
-    const mine = (queue === undefined ? work() : queue.then(work)).catch(fault).finally(() => {
+    const work = (): Promise<void> | undefined => receive(text, image, beside);
+    let working: Promise<void> | undefined;
+    try {
+      working = queue === undefined ? work() : queue.then(work);
+    } catch (error) {
+      fault(error);
+    }
+    if (working === undefined) return;
+    const mine = working.catch(fault).finally(() => {
       if (queue === mine) queue = undefined;
     });
     queue = mine;

@@ -696,6 +696,12 @@ function isOccupied({ ready, owes, resident, parks }: WorkerRecord): boolean {
 /** As many settlements as one entry takes, as a JSON array, and their buffers: all of them, unless they are big. */
 function takeSettlements(program: Program): Settlement {
   const { inbox } = program;
+  const [only] = inbox;
+  if (only !== undefined && inbox.length === 1) {
+    inbox.length = 0;
+    program.backlog = 0;
+    return { text: `[${only.text}]`, beside: only.beside };
+  }
   let size = 0;
   let count = 0;
   for (const settlement of inbox) {

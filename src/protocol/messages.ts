@@ -248,7 +248,22 @@ export interface Warning {
 
 /** An envelope and its body as one text. */
 export function seal(envelope: HostEnvelope | WorkerEnvelope, body = ''): string {
+  // Said at every turn: by hand in a tenth of the time.
+  if (envelope.type === 'post') return `{"type":"post","id":${envelope.id}}\n${body}`;
   return `${JSON.stringify(envelope)}\n${body}`;
+}
+
+/** As `seal` of a turn of which nothing else is to be said; its time is a thousandth of a millisecond exact. */
+export function sealTurn(
+  {
+    id,
+    cpuMs,
+    peakBytes,
+    fate,
+  }: { readonly id: number; readonly cpuMs: number; readonly peakBytes: number; readonly fate: 'live' | 'done' },
+  body: string,
+): string {
+  return `{"type":"turn","id":${id},"cpuMs":${Math.round(cpuMs * 1000) / 1000},"peakBytes":${peakBytes},"fate":"${fate}"}\n${body}`;
 }
 
 /** The two halves of a sealed text. What a host says is not in doubt; what a worker says is read by envelope.ts. */

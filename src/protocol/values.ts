@@ -122,11 +122,18 @@ const WORTH_BESIDE = 512;
  * put into that list, uncopied, and the text has their places in it instead of base64.
  */
 export function encodeValue(value: unknown, beside?: Uint8Array[]): WireValue {
-  if (!inheritsToJson() && isPlain(value, 0)) {
-    // None for a value that answers differently the second time: a `toJSON` that is not listed, a getter, a proxy.
-    const text = stringifyJson(value);
-    if (text !== undefined) return { mode: 'P', text };
-  }
+  const text = encodePlain(value);
+  return text === undefined ? encodeTagged(value, beside) : { mode: 'P', text };
+}
+
+/** The first half of `encodeValue`: the text of a value that is plain JSON, `undefined` for any other. Throws what a getter or proxy throws. */
+export function encodePlain(value: unknown): string | undefined {
+  // Also none for a value that answers differently the second time: a `toJSON` that is not listed, a getter, a proxy.
+  return !inheritsToJson() && isPlain(value, 0) ? stringifyJson(value) : undefined;
+}
+
+/** The second half: for what `encodePlain` gave nothing. */
+export function encodeTagged(value: unknown, beside?: Uint8Array[]): WireValue {
   const text = stringifyJson(tag(value, '$', 0, { parents: new SetCtor(), beside }, '')) as string;
   // Dates and other objects with a `toJSON` need no tags. Within a string, the quotes of what stands here would be escaped.
   return { mode: apply(indexOfText, text, ['{"$":']) === -1 ? 'P' : 'T', text };

@@ -4,7 +4,8 @@ import { describeKept, type KeptArtifact } from '../artifacts/kept.ts';
 import type { RunShelf } from '../artifacts/run-shelf.ts';
 import type { Policy } from '../broker/authorize.ts';
 import { type Broker, type CallRecord, createBroker } from '../broker/broker.ts';
-import { className, type ShowError, sentence } from '../broker/deliver.ts';
+import { className, type Delivery, type ShowError, sentence } from '../broker/deliver.ts';
+import { Ending as CallsEnding } from '../broker/ending.ts';
 import type { Hooks } from '../broker/hooks.ts';
 import type { Reporter } from '../broker/report.ts';
 import type { Scheduler, Settlement, Ticket, Turn, Verdict } from '../isolation/scheduler.ts';
@@ -148,7 +149,8 @@ export class Execution {
   readonly result: Promise<RunResult>;
   readonly #options: ExecutionOptions;
   readonly #broker: Broker;
-  readonly #abort = new AbortController();
+  /** Of the calls and requests, when nothing more is to come of them. */
+  readonly #calling = new CallsEnding();
   readonly #began = performance.now();
   readonly #output: Output;
   readonly #warnings: Warning[] = [];
@@ -161,7 +163,9 @@ export class Execution {
   readonly #requestTurns = new Turns(MOST_REQUESTS);
   /** Characters of arguments of requests that wait for their turn. */
   #asked = 0;
-  #flushing = false;
+  #flushing: NodeJS.Immediate | undefined;
+  /** Calls of a turn go on together: what is answered at once goes back together. */
+  #proceeding = false;
   #unflushed = 0;
   readonly #held: (() => void)[] = [];
   /** The guest's last turn has not been heard to its end. */
@@ -206,7 +210,7 @@ export class Execution {
       learn: options.learn,
       executionId: id,
       programKey: `${run.run.id}\n${source}`,
-      signal: this.#abort.signal,
+      signal: this.#calling,
     });
     this.result = new Promise((resolve) => {
       this.#resolve = resolve;
@@ -232,7 +236,7 @@ export class Execution {
   /** Its time does not count: the program's clocks begin when it does. */
   async #checkTypes({ mode, check }: TypeCheck): Promise<void> {
     const { source } = this.#options;
-    const outcome = await check(source, this.#abort.signal);
+    const outcome = await check(source, this.#calling.signal);
     if (this.#ending !== undefined) return;
     const { error, warnings } = readTypeCheck(outcome, { mode, source });
     for (const warning of warnings) this.#warn(warning);
@@ -310,7 +314,7 @@ export class Execution {
   stop(): void {
     this.#judge({ kind: 'aborted' });
     // One that has completed may still wait for calls that it left behind.
-    this.#abort.abort(PROGRAM_ENDED);
+    this.#calling.end(PROGRAM_ENDED);
   }
 
   /** Timers reach some 24 days; a longer life is reached in steps. */
@@ -360,6 +364,18 @@ export class Execution {
   /** Hears the rest of a turn, in as many pieces as it takes. Nothing is posted to the guest before it has been heard. */
   #listen(messages: Iterator<GuestMessage>, wake: number | undefined): void {
     if (this.#ending !== undefined) return;
+    this.#proceeding = true;
+    try {
+      this.#hearOut(messages, wake);
+    } finally {
+      // Only now, whatever became of the program: a call that its end follows in the same turn is not made.
+      this.#broker.proceed();
+      this.#proceeding = false;
+    }
+    if (this.#settlements.length > 0) this.#flushSoon();
+  }
+
+  #hearOut(messages: Iterator<GuestMessage>, wake: number | undefined): void {
     const until = performance.now() + LISTEN_MS;
     let wakeMs = wake;
     let heard = 0;
@@ -379,7 +395,7 @@ export class Execution {
       return;
     }
     this.#listening = false;
-    if (this.#settlements.length > 0 && !this.#flushing) this.#flush();
+    if (this.#settlements.length > 0 && this.#flushing === undefined) this.#flush();
     else if (wakeMs !== undefined) this.#wakeTimer = setTimeout(() => this.#ticket?.wake(), Math.min(wakeMs, LONGEST_TIMER_MS));
     // What was answered while the guest was computing is with the scheduler: the guest has not seen it yet.
     else if (this.#outstanding === 0 && this.#settlements.length === 0 && this.#ticket?.ready !== true) {
@@ -401,8 +417,7 @@ export class Execution {
         if (this.#seen.has(message.id)) throw new GuestProtocolError('The guest used the id of a call twice.');
         this.#seen.add(message.id);
         this.#outstanding++;
-        // Nothing but a text that is too long to be one goes wrong there.
-        this.#call(message).catch((cause: unknown) => this.#judge({ kind: 'fault', cause }));
+        this.#call(message);
         return;
       case 'at':
         this.#stack = message;
@@ -455,44 +470,51 @@ export class Execution {
     this.#stored.set(key, { mode, text: Buffer.from(text).toString() });
   }
 
-  async #call({ id, index, mode, text, beside = NOTHING }: Extract<GuestMessage, { type: 'call' }>): Promise<void> {
+  #call({ id, index, mode, text, beside = NOTHING }: Extract<GuestMessage, { type: 'call' }>): void {
     const { limits } = this.#options;
     const place = this.#stack?.id === id && this.#program !== undefined ? framePosition(this.#stack.stack, this.#program) : undefined;
     this.#stack = undefined;
-    const delivery = await this.#broker.call({
-      id,
-      index,
-      place,
-      input: () => {
-        const size = Buffer.byteLength(text) + bytesIn(beside);
-        if (size > limits.argumentBytes) {
-          throw new CodeModeError(
-            'limit_exceeded',
-            `the arguments are ${size} bytes; the limit \`argumentBytes\` is ${limits.argumentBytes}.`,
-          );
-        }
-        try {
-          return decodeArguments({ mode, text, beside });
-        } catch (error) {
-          if (error instanceof UnserializableError) throw new CodeModeError('input_invalid', error.message);
-          throw error;
-        }
-      },
+    const input = (): unknown => {
+      const size = sizeUpTo(limits.argumentBytes, text) + bytesIn(beside);
+      if (size > limits.argumentBytes) {
+        throw new CodeModeError(
+          'limit_exceeded',
+          `the arguments are ${size} bytes; the limit \`argumentBytes\` is ${limits.argumentBytes}.`,
+        );
+      }
+      try {
+        return decodeArguments({ mode, text, beside });
+      } catch (error) {
+        if (error instanceof UnserializableError) throw new CodeModeError('input_invalid', error.message);
+        throw error;
+      }
+    };
+    this.#broker.take({ id, index, place, input }, (delivery) => {
+      this.#outstanding--;
+      if (this.#ending !== undefined) return;
+      try {
+        this.#settleWith(id, delivery);
+      } catch (cause) {
+        // Nothing but a text that is too long to be one.
+        this.#judge({ kind: 'fault', cause });
+      }
     });
-    this.#outstanding--;
-    if (this.#ending !== undefined) return;
+  }
+
+  #settleWith(id: number, delivery: Delivery): void {
     if (!delivery.ok) {
-      if (delivery.fatal !== undefined) return this.#judge({ kind: 'limit', limit: 'calls' }, delivery.fatal.message);
-      return this.#settle(`[${id},2,${JSON.stringify(delivery.failure satisfies CallFailure)}]`);
+      if (delivery.fatal !== undefined) this.#judge({ kind: 'limit', limit: 'calls' }, delivery.fatal.message);
+      else this.#settle(`[${id},2,${JSON.stringify(delivery.failure satisfies CallFailure)}]`);
+      return;
     }
     const { warning } = delivery;
     if (warning !== undefined) this.#warn({ message: warning });
     // What #encode made of it, inside the call.
-    this.#settle(this.#answerWith(id, delivery.value as WireValue, warning === undefined ? [] : [warning]));
+    this.#settle(this.#answerWith(id, delivery.value as WireValue, warning === undefined ? undefined : [warning]));
   }
 
   /** A value for the program, and what it does not know yet of the run's artifacts. */
-  #answerWith(id: number, { mode, text, beside = NOTHING }: WireValue, warnings: readonly string[] = []): string | Settlement {
+  #answerWith(id: number, { mode, text, beside = NOTHING }: WireValue, warnings: readonly string[] = NO_WARNINGS): string | Settlement {
     const { shelf } = this.#options;
     const answer = `[${id},${mode === 'P' ? 0 : 1},${text}`;
     if (this.#artifactsTold === shelf.count && warnings.length === 0 && beside.length === 0) return `${answer}]`;
@@ -522,7 +544,7 @@ export class Execution {
       if (work.givesMuch === true) await this.#requestTurn(holder, text.length + bytesIn(beside));
       // What is given to a program that has ended is given to nobody.
       if (this.#ending !== undefined) return this.#requestTurns.leave(holder);
-      const context = { runId: run.run.id, executionId, order: id, limits, shelf, signal: this.#abort.signal };
+      const context = { runId: run.run.id, executionId, order: id, limits, shelf, signal: this.#calling.signal };
       settlement = this.#answerWith(id, this.#encode(await work(args, context)));
     } catch (error) {
       if (error instanceof GuestProtocolError) throw error;
@@ -586,21 +608,24 @@ export class Execution {
 
   /** Lets calls go on that were held back for want of room. */
   #letGo(): void {
+    if (this.#held.length === 0) return;
     for (const resolve of this.#held.splice(0)) resolve();
   }
 
   #settle(settlement: string | Settlement): void {
     this.#settlements.push(settlement);
     this.#unflushed += typeof settlement === 'string' ? settlement.length : settlement.text.length + bytesIn(settlement.beside);
-    if (this.#flushing) return;
-    if (this.#outstanding > 0) {
-      this.#flushing = true;
-      setImmediate(() => this.#flush());
-    } else this.#flush();
+    if (!this.#proceeding) this.#flushSoon();
+  }
+
+  #flushSoon(): void {
+    if (this.#outstanding === 0) this.#flush();
+    else this.#flushing ??= setImmediate(() => this.#flush());
   }
 
   #flush(): void {
-    this.#flushing = false;
+    if (this.#flushing !== undefined) clearImmediate(this.#flushing);
+    this.#flushing = undefined;
     if (this.#settlements.length === 0 || this.#listening || this.#ending !== undefined) return;
     clearTimeout(this.#wakeTimer);
     this.#unflushed = 0;
@@ -636,10 +661,10 @@ export class Execution {
     if (ending.type === 'value' && this.#outstanding > 0)
       await this.#broker.settled(
         Math.max(0, this.#options.limits[this.#options.lifetime] - (performance.now() - this.#began)),
-        this.#abort.signal,
+        this.#calling.signal,
       );
     this.#options.signal?.removeEventListener('abort', this.#onSignal);
-    this.#abort.abort(PROGRAM_ENDED);
+    this.#calling.end(PROGRAM_ENDED);
     const { cleanupMs } = this.#options.limits;
     const still = await this.#broker.settled(cleanupMs);
     for (const path of still)
@@ -749,6 +774,12 @@ export class Execution {
 }
 
 const NOTHING: readonly ArrayBuffer[] = [];
+const NO_WARNINGS: readonly string[] = [];
+
+/** The bytes of a text as UTF-8; where they are certainly not more than `limit`, something between that and their number. */
+function sizeUpTo(limit: number, text: string): number {
+  return text.length * 3 <= limit ? text.length : Buffer.byteLength(text);
+}
 
 function bytesIn(buffers: readonly ArrayBuffer[]): number {
   let size = 0;

@@ -100,6 +100,65 @@ describe('the way of a call', () => {
   });
 });
 
+describe('calls of one turn', () => {
+  const steps = (events: readonly CodeModeEvent[]): string[] =>
+    events.map((event) => ('callId' in event ? `${event.type} ${event.callId?.split(':')[1]}` : event.type));
+
+  test('are checked when they are taken, and no tool runs before the turn has been heard', async () => {
+    const ran: unknown[] = [];
+    const { broker } = setup([pickyTool({ execute: (input) => ran.push(input) })]);
+    const answers: Delivery[] = [];
+    for (const [id, input] of [
+      [1, 1],
+      [2, 'wrong'],
+      [3, 3],
+    ] as const)
+      broker.take({ id, index: 0, input }, (delivery) => answers.push(delivery));
+    await turn();
+    expect(ran).toEqual([]);
+    expect(answers).toEqual([]);
+    broker.proceed();
+    // Nothing that they do takes time: they are answered at once.
+    expect(ran).toEqual([2, 4]);
+    expect(answers.map(({ ok }) => ok)).toEqual([false, true, true]);
+    expect(await broker.settled(0)).toEqual([]);
+  });
+
+  test('go on side by side, whether or not they take time', async () => {
+    for (const execute of [() => 1, async () => 1]) {
+      const { broker, events } = setup([toolOf('each', { execute })]);
+      const answered = new Set<number>();
+      for (const id of [1, 2]) broker.take({ id, index: 0, input: {} }, () => answered.add(id));
+      broker.proceed();
+      while (answered.size < 2) await turn();
+      expect(steps(events)).toEqual(['call-start 1', 'call-start 2', 'call-end 1', 'call-end 2']);
+    }
+  });
+
+  test('are not made when one of them ends the execution', async () => {
+    const ran: unknown[] = [];
+    const { broker, end } = setup([toolOf('write', { execute: () => ran.push('write') })], { limits: { calls: 2 } });
+    const answers: Delivery[] = [];
+    for (const id of [1, 2, 3])
+      broker.take({ id, index: 0, input: {} }, (delivery) => {
+        answers.push(delivery);
+        if (!delivery.ok && delivery.fatal !== undefined) end(new Error('over'));
+      });
+    broker.proceed();
+    expect(ran).toEqual([]);
+    expect(answers.map((delivery) => failureOf(delivery).code)).toEqual(['limit_exceeded', 'aborted', 'aborted']);
+  });
+
+  test('run in the context in which their broker was opened', async () => {
+    const storage = new AsyncLocalStorage<string>();
+    const seen: unknown[] = [];
+    const { broker } = storage.run('opened', () => setup([toolOf('look', { execute: () => seen.push(storage.getStore()) })]));
+    storage.run('taken', () => broker.take({ id: 1, index: 0, input: {} }, () => undefined));
+    storage.run('heard', () => broker.proceed());
+    expect(seen).toEqual(['opened']);
+  });
+});
+
 describe('the limit of calls', () => {
   test('refused calls count, and a call over the limit ends the execution', async () => {
     const { broker, call, events } = setup([pickyTool()], { limits: { calls: 2 } });
