@@ -124,13 +124,14 @@ export async function ask(question: Question, { isSmoke, args }: { isSmoke: bool
   };
 
   const drawAll = async (
-    { title, task, unit, sizeOf, sizes, subjects, rounds: count = 5, boundMs, isFresh, warmMs, togetherUpTo = 0 }: Drawing,
+    { title, task, unit, sizeOf, sizes, subjects, rounds: count = 5, boundMs, isFresh, warmMs, togetherUpTo = 0, upTo = {} }: Drawing,
     also: readonly Also[],
   ): Promise<readonly Curve[]> => {
     const wanted = [{ title, task, unit }, ...also];
     const points = wanted.map(() => new Map<string, Point[]>(subjects.map((subject) => [subject, []])));
     let left = subjects;
     for (const size of isSmoke ? sizes.slice(0, 2) : sizes) {
+      left = left.filter((subject) => size <= (upTo[subject] ?? size));
       const isTogether = size <= togetherUpTo;
       const asked = { title: `${title}: ${size} ${sizeOf}`, figures: wanted, count, size, boundMs, isFresh, warmMs, isTogether };
       const figures = await rounds(left, asked);

@@ -72,6 +72,8 @@ export interface Drawing {
   readonly warmMs?: number;
   /** Up to this size all subjects go through a round at the same time: for work that does little but wait. */
   readonly togetherUpTo?: number;
+  /** The biggest size that a subject is asked for, by name. Default: all. */
+  readonly upTo?: Readonly<Record<string, number>>;
 }
 
 /** What a question uses to ask, and to say what it found. */

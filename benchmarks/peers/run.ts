@@ -6,17 +6,20 @@ export const run: Peer = {
   name: 'run',
   where: 'QuickJS in a thread',
   printsToProcess: true,
-  async open({ tools, spec, timeoutMs = DEFAULT_TIMEOUT_MS, memoryBytes = DEFAULT_MEMORY_BYTES }) {
+  async open(setup) {
+    const { tools, spec, timeoutMs = DEFAULT_TIMEOUT_MS, memoryBytes = DEFAULT_MEMORY_BYTES, hasOwnLimits = false } = setup;
     const { createRunner, RunError } = await import('run');
     const runner = createRunner({
-      limits: {
-        timeoutMs,
-        memoryLimitBytes: memoryBytes,
-        maxBridgeRequests: 1_000_000,
-        maxResultBytes: 64 << 20,
-        maxHostFunctionArgumentsBytes: 64 << 20,
-        maxHostFunctionOutputBytes: 64 << 20,
-      },
+      limits: hasOwnLimits
+        ? { timeoutMs }
+        : {
+            timeoutMs,
+            memoryLimitBytes: memoryBytes,
+            maxBridgeRequests: 1_000_000,
+            maxResultBytes: 64 << 20,
+            maxHostFunctionArgumentsBytes: 64 << 20,
+            maxHostFunctionOutputBytes: 64 << 20,
+          },
     });
     const host = leaves(tools).map(({ identifier, execute }) => {
       const shown = async (...args: unknown[]): Promise<unknown> => {
