@@ -133,7 +133,8 @@ export async function ask(question: Question, { isSmoke, args }: { isSmoke: bool
     for (const size of isSmoke ? sizes.slice(0, 2) : sizes) {
       left = left.filter((subject) => size <= (upTo[subject] ?? size));
       const isTogether = size <= togetherUpTo;
-      const asked = { title: `${title}: ${size} ${sizeOf}`, figures: wanted, count, size, boundMs, isFresh, warmMs, isTogether };
+      const bound = typeof boundMs === 'function' ? boundMs(size) : boundMs;
+      const asked = { title: `${title}: ${size} ${sizeOf}`, figures: wanted, count, size, boundMs: bound, isFresh, warmMs, isTogether };
       const figures = await rounds(left, asked);
       for (const [subject, taken] of figures)
         for (const [index, rounds] of taken.entries()) points[index]?.get(subject)?.push({ size, rounds });

@@ -64,8 +64,8 @@ export interface Drawing {
   readonly subjects: readonly string[];
   /** Default 5. */
   readonly rounds?: number;
-  /** Of one round of one subject, after which it gets no bigger sizes. Default 30 000. */
-  readonly boundMs?: number;
+  /** Of one round of one subject, after which it gets no bigger sizes; by size, or for all. Default 30 000. */
+  readonly boundMs?: number | ((size: number) => number);
   /** A new process for every round. */
   readonly isFresh?: boolean;
   /** Milliseconds of rounds that are not counted, before each size. Default 400. */

@@ -2,13 +2,17 @@
 // group `host` holds them all. It hides the errors of tools but for its own class, which is what they are translated to.
 import { bridged, DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_MS, failure, leaves, type Peer } from './peer.ts';
 
+/** It refuses what it has no worker for: 32 by default. More than these would take the machine's memory. */
+const MOST_WORKERS = 128;
+
 export const run: Peer = {
   name: 'run',
   where: 'QuickJS in a thread',
   printsToProcess: true,
   async open(setup) {
     const { tools, spec, timeoutMs = DEFAULT_TIMEOUT_MS, memoryBytes = DEFAULT_MEMORY_BYTES, hasOwnLimits = false } = setup;
-    const { createRunner, RunError } = await import('run');
+    const { createRunner, RunError, setMaxWorkers } = await import('run');
+    setMaxWorkers(MOST_WORKERS);
     const runner = createRunner({
       limits: hasOwnLimits
         ? { timeoutMs }

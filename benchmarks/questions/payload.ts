@@ -25,7 +25,8 @@ const makeRows =
 // The text above, which is a function of that type.
 const rows = new Function(`return ${makeRows}`)() as (count: number) => unknown[];
 /** So many that their JSON is hardly shorter than that. */
-const countOf = (bytes: number): number => Math.max(1, Math.floor(bytes / (JSON.stringify(rows(1)[0]).length + 3 * String(Math.round(bytes / 90)).length + 4)));
+const countOf = (bytes: number): number =>
+  Math.max(1, Math.floor(bytes / (JSON.stringify(rows(1)[0]).length + 3 * String(Math.round(bytes / 90)).length + 4)));
 const payloadOf = (kind: 'json' | 'bytes', bytes: number): unknown =>
   kind === 'json' ? rows(countOf(bytes)) : new Uint8Array(bytes).fill(7);
 
