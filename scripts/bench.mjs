@@ -28,7 +28,10 @@ const files = (folder) =>
     .filter((file) => file.endsWith('.ts'))
     .map((file) => join(benchmarks, folder, file));
 await bundle({
-  entryPoints: [join(benchmarks, `${entry}.ts`), ...(isAlone ? [] : [join(benchmarks, 'harness/stand.ts'), ...files('questions')])],
+  entryPoints: [
+    join(benchmarks, `${entry}.ts`),
+    ...(isAlone ? [] : [join(benchmarks, 'harness/stand.ts'), join(benchmarks, 'first-try/serve.ts'), ...files('questions')]),
+  ],
   outdir,
   outbase: benchmarks,
   bundle: true,

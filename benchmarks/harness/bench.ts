@@ -124,15 +124,17 @@ export async function ask(
   };
 
   const drawAll = async (
-    { title, task, unit, sizeOf, sizes, subjects, rounds: count = 5, boundMs, isFresh, warmMs, togetherUpTo = 0 }: Drawing,
+    { title, task, unit, sizeOf, sizes, subjects, rounds: count = 5, boundMs, isFresh, warmMs, togetherUpTo = 0, upTo = {} }: Drawing,
     also: readonly Also[],
   ): Promise<readonly Curve[]> => {
     const wanted = [{ title, task, unit }, ...also];
     const points = wanted.map(() => new Map<string, Point[]>(subjects.map((subject) => [subject, []])));
     let left = subjects;
     for (const size of isSmoke ? sizes.slice(0, 2) : sizes) {
+      left = left.filter((subject) => size <= (upTo[subject] ?? size));
       const isTogether = size <= togetherUpTo;
-      const asked = { title: `${title}: ${size} ${sizeOf}`, figures: wanted, count, size, boundMs, isFresh, warmMs, isTogether };
+      const bound = typeof boundMs === 'function' ? boundMs(size) : boundMs;
+      const asked = { title: `${title}: ${size} ${sizeOf}`, figures: wanted, count, size, boundMs: bound, isFresh, warmMs, isTogether };
       const figures = await rounds(left, asked);
       for (const [subject, taken] of figures)
         for (const [index, rounds] of taken.entries()) points[index]?.get(subject)?.push({ size, rounds });

@@ -64,14 +64,16 @@ export interface Drawing {
   readonly subjects: readonly string[];
   /** Default 5. */
   readonly rounds?: number;
-  /** Of one round of one subject, after which it gets no bigger sizes. Default 30 000. */
-  readonly boundMs?: number;
+  /** Of one round of one subject, after which it gets no bigger sizes; by size, or for all. Default 30 000. */
+  readonly boundMs?: number | ((size: number) => number);
   /** A new process for every round. */
   readonly isFresh?: boolean;
   /** Milliseconds of rounds that are not counted, before each size. Default 400. */
   readonly warmMs?: number;
   /** Up to this size all subjects go through a round at the same time: for work that does little but wait. */
   readonly togetherUpTo?: number;
+  /** The biggest size that a subject is asked for, by name. Default: all. */
+  readonly upTo?: Readonly<Record<string, number>>;
 }
 
 /** What a question uses to ask, and to say what it found. */

@@ -10,13 +10,15 @@ function callgate(name: string, where: string, options: Pick<CodeModeOptions, 'e
   return {
     name,
     where,
-    async open({ tools, spec, takesBytes = false, timeoutMs = DEFAULT_TIMEOUT_MS, memoryBytes = DEFAULT_MEMORY_BYTES }) {
+    async open(setup) {
+      const { tools, spec, takesBytes = false, hasOwnLimits = false } = setup;
+      const { timeoutMs = DEFAULT_TIMEOUT_MS, memoryBytes = DEFAULT_MEMORY_BYTES } = setup;
       const codeMode = createCodeMode({
         ...options,
         tools: wrap(tools, takesBytes ? ANYTHING : CHECKED),
         workers: 2,
         showError: (error) => error as Error,
-        limits: { ...WIDE, memoryBytes, cpuMs: timeoutMs, sliceMs: timeoutMs, wallMs: timeoutMs },
+        limits: hasOwnLimits ? { wallMs: timeoutMs } : { ...WIDE, memoryBytes, cpuMs: timeoutMs, sliceMs: timeoutMs, wallMs: timeoutMs },
         ...(spec !== undefined && { globals: { spec } }),
       });
       return {

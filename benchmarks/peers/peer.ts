@@ -22,6 +22,8 @@ export interface Setup {
   readonly timeoutMs?: number;
   /** Default 256 MB. */
   readonly memoryBytes?: number;
+  /** Limits other than the time are the system's own: what it does by itself is asked. */
+  readonly hasOwnLimits?: boolean;
 }
 
 export interface Opened {
@@ -90,4 +92,13 @@ export function failure(error: unknown, output = ''): Outcome {
 export function valueIn(outcome: Outcome): unknown {
   if (outcome.status === 'completed') return outcome.value;
   throw new Error(`${outcome.name}: ${outcome.message}`);
+}
+
+/** A value as JSON text, for those who compare; BigInts become their digits. */
+export function toText(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value, (_, nested: unknown) => (typeof nested === 'bigint' ? String(nested) : nested));
+  } catch {
+    return '"a value that is not JSON"';
+  }
 }

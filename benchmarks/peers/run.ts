@@ -2,21 +2,28 @@
 // group `host` holds them all. It hides the errors of tools but for its own class, which is what they are translated to.
 import { bridged, DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_MS, failure, leaves, type Peer } from './peer.ts';
 
+/** It refuses what it has no worker for: 32 by default. More than these would take the machine's memory. */
+const MOST_WORKERS = 128;
+
 export const run: Peer = {
   name: 'run',
   where: 'QuickJS in a thread',
   printsToProcess: true,
-  async open({ tools, spec, timeoutMs = DEFAULT_TIMEOUT_MS, memoryBytes = DEFAULT_MEMORY_BYTES }) {
-    const { createRunner, RunError } = await import('run');
+  async open(setup) {
+    const { tools, spec, timeoutMs = DEFAULT_TIMEOUT_MS, memoryBytes = DEFAULT_MEMORY_BYTES, hasOwnLimits = false } = setup;
+    const { createRunner, RunError, setMaxWorkers } = await import('run');
+    setMaxWorkers(MOST_WORKERS);
     const runner = createRunner({
-      limits: {
-        timeoutMs,
-        memoryLimitBytes: memoryBytes,
-        maxBridgeRequests: 1_000_000,
-        maxResultBytes: 64 << 20,
-        maxHostFunctionArgumentsBytes: 64 << 20,
-        maxHostFunctionOutputBytes: 64 << 20,
-      },
+      limits: hasOwnLimits
+        ? { timeoutMs }
+        : {
+            timeoutMs,
+            memoryLimitBytes: memoryBytes,
+            maxBridgeRequests: 1_000_000,
+            maxResultBytes: 64 << 20,
+            maxHostFunctionArgumentsBytes: 64 << 20,
+            maxHostFunctionOutputBytes: 64 << 20,
+          },
     });
     const host = leaves(tools).map(({ identifier, execute }) => {
       const shown = async (...args: unknown[]): Promise<unknown> => {

@@ -16,7 +16,7 @@ function tanstack(name: string, where: string, openDriver: () => Promise<Isolate
     name,
     where,
     async open(setup) {
-      const { timeoutMs = DEFAULT_TIMEOUT_MS, memoryBytes = DEFAULT_MEMORY_BYTES } = setup;
+      const { timeoutMs = DEFAULT_TIMEOUT_MS, memoryBytes = DEFAULT_MEMORY_BYTES, hasOwnLimits = false } = setup;
       const { toolDefinition } = await import('@tanstack/ai');
       const { createCodeModeTool } = await import('@tanstack/ai-code-mode');
       const driver = await openDriver();
@@ -31,7 +31,7 @@ function tanstack(name: string, where: string, openDriver: () => Promise<Isolate
         driver,
         tools: listed.length === 0 ? [none] : listed,
         timeout: timeoutMs,
-        memoryLimit: Math.ceil(memoryBytes / 2 ** 20),
+        ...(!hasOwnLimits && { memoryLimit: Math.ceil(memoryBytes / 2 ** 20) }),
       });
       return {
         async run(source) {

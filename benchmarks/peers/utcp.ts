@@ -9,7 +9,7 @@ export const utcp: Peer = {
   name: 'utcp',
   where: 'V8 in a thread, an isolate per program',
   async open(setup) {
-    const { timeoutMs = DEFAULT_TIMEOUT_MS, memoryBytes = DEFAULT_MEMORY_BYTES } = setup;
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, memoryBytes = DEFAULT_MEMORY_BYTES, hasOwnLimits = false } = setup;
     // It tells the console of every call; what is measured is not a terminal.
     console.log = () => undefined;
     const { addFunctionToUtcpDirectCall } = await import('@utcp/direct-call');
@@ -38,7 +38,7 @@ export const utcp: Peer = {
     return {
       async run(source) {
         const code = bridged(source, setup, (identifier) => `(input) => ${manual}.${identifier}({ input })`);
-        const { result, logs } = await client.callToolChain(code, timeoutMs, Math.ceil(memoryBytes / 2 ** 20));
+        const { result, logs } = await client.callToolChain(code, timeoutMs, hasOwnLimits ? undefined : Math.ceil(memoryBytes / 2 ** 20));
         return outcome(result, logs);
       },
     };

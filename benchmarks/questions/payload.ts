@@ -24,8 +24,9 @@ const makeRows =
   "(count) => Array.from({ length: count }, (_, id) => ({ id, name: 'Customer ' + id, active: id % 3 === 0, balance: id * 1.25, tags: ['a', 'b'] }))";
 // The text above, which is a function of that type.
 const rows = new Function(`return ${makeRows}`)() as (count: number) => unknown[];
-const ROW_BYTES = JSON.stringify(rows(5_001).at(-1)).length + 1;
-const countOf = (bytes: number): number => Math.max(1, Math.round(bytes / ROW_BYTES));
+/** So many that their JSON is hardly shorter than that. */
+const countOf = (bytes: number): number =>
+  Math.max(1, Math.floor(bytes / (JSON.stringify(rows(1)[0]).length + 3 * String(Math.round(bytes / 90)).length + 4)));
 const payloadOf = (kind: 'json' | 'bytes', bytes: number): unknown =>
   kind === 'json' ? rows(countOf(bytes)) : new Uint8Array(bytes).fill(7);
 

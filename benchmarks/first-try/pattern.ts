@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
+import type { Tools } from '../peers/peer.ts';
 
 export interface Pattern {
   readonly id: string;
@@ -23,22 +24,17 @@ export interface Pattern {
   };
 }
 
-/** What came of a program, in words that every system can be translated to. */
-export type Outcome = { readonly output: string } & (
+/** What came of a program, as it goes from its process to the judge. */
+export type Answer = { readonly output: string } & (
   | { readonly status: 'completed' /** The value as JSON text; absent when there is none. */; readonly json?: string | undefined }
   | { readonly status: 'error'; readonly name: string; readonly message: string }
 );
-
-/** The corpus's tools: functions, and namespaces of functions. */
-export interface MockTools {
-  readonly [name: string]: MockTools | ((...args: unknown[]) => unknown);
-}
 
 // Benchmarks run in the repository's root, wherever their bundle lies.
 const folder = resolve('../shared/programs');
 
 export function readPatterns(): readonly Pattern[] {
-  if (!existsSync(folder)) throw new Error(`This benchmark needs the program patterns; there is no folder ${folder}.`);
+  if (!existsSync(folder)) throw new Error(`This question needs the program patterns; there is no folder ${folder}.`);
   // The corpus's own index; its README says what it holds.
   const { programs } = JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8')) as { programs: readonly Pattern[] };
   return programs;
@@ -49,13 +45,13 @@ export function readProgram({ file }: Pattern): string {
 }
 
 /** Fresh tools, since some count their calls, and the value that programs find as `spec`. */
-export async function makeTools(): Promise<{ tools: MockTools; spec: unknown }> {
-  const made: { makeTools(): { tools: MockTools; spec: unknown } } = await import(pathToFileURL(join(folder, 'mock-tools.mjs')).href);
+export async function makeTools(): Promise<{ tools: Tools; spec: unknown }> {
+  const made: { makeTools(): { tools: Tools; spec: unknown } } = await import(pathToFileURL(join(folder, 'mock-tools.mjs')).href);
   return made.makeTools();
 }
 
 /** What is wrong with the outcome, or `undefined`. Where a pattern has no checkable value, an outcome of any kind will do. */
-export function judge({ expect }: Pattern, outcome: Outcome): string | undefined {
+export function judge({ expect }: Pattern, outcome: Answer): string | undefined {
   const said = `got ${JSON.stringify(outcome)}`;
   if (expect.limit !== undefined) return outcome.status === 'error' ? undefined : `should have been stopped, ${said}`;
   if (expect.error !== undefined) {
@@ -65,7 +61,8 @@ export function judge({ expect }: Pattern, outcome: Outcome): string | undefined
     }
   } else if (expect.any !== true) {
     if (outcome.status !== 'completed') return `should complete, ${said}`;
-    if (expect.undefined === true && outcome.json !== undefined) return `should have no value, ${said}`;
+    // Several systems know no other nothing than null.
+    if (expect.undefined === true && outcome.json !== undefined && outcome.json !== 'null') return `should have no value, ${said}`;
     if ('value' in expect && (outcome.json === undefined || !isDeepStrictEqual(JSON.parse(outcome.json), expect.value))) {
       return `should give ${JSON.stringify(expect.value)}, ${said}`;
     }
