@@ -9,6 +9,10 @@ import { type Comparison, type Part, type Result, ratios, rowOf, type Spread, sp
 const TITLES: Readonly<Record<string, readonly string[]>> = {
   start: ['`return 1`, one after another', 'Loading, opening'],
   calls: ['A call, ', '256 calls at once', 'Sixteen calls at once'],
+  cpu: ['fib(', 'JSON of 1 MB'],
+  throughput: ['Two calls each, 8 at once'],
+  prepare: ['Preparing 66 lines', 'From nothing'],
+  turns: ['All twelve conversations, tools that take 200 ms', 'Tokens of all twelve'],
 };
 
 export interface Headline {

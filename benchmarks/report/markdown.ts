@@ -290,7 +290,7 @@ function link(question: string): string {
 }
 
 function code(name: string): string {
-  return `\`${name}\``;
+  return name.includes('`') ? name : `\`${name}\``;
 }
 
 export function enumerate(words: readonly string[]): string {

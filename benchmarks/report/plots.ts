@@ -84,7 +84,7 @@ export function drawOverview(headlines: readonly Headline[], subjects: Subjects)
           index === 0
             ? Plot.text(['━'], { ...at, fill: colour, fontWeight: 'bold', lineAnchor: 'middle' })
             : Plot.dot([0], { ...at, symbol: shape, r: radius, stroke: colour, strokeWidth: 1.75, fill: isHollow ? 'none' : colour }),
-          Plot.text([name], { ...at, dx: at.dx + 12, textAnchor: 'start', lineAnchor: 'middle', fill: 'var(--text)' }),
+          Plot.text([plain(name)], { ...at, dx: at.dx + 12, textAnchor: 'start', lineAnchor: 'middle', fill: 'var(--text)' }),
         ];
       }),
     ],
@@ -96,13 +96,13 @@ export function drawOverview(headlines: readonly Headline[], subjects: Subjects)
 export function drawComparison(part: Comparison, subjects: Subjects): string {
   const { unit, ours, better, title } = part;
   const rows = part.rows
-    .map(({ subject, rounds }) => ({ subject, ...spread(rounds), look: lookOf(subject, ours, subjects) }))
+    .map(({ subject, rounds }) => ({ subject, name: plain(subject), ...spread(rounds), look: lookOf(subject, ours, subjects) }))
     .sort((a, b) => (better === 'less' ? a.median - b.median : b.median - a.median));
   const all = rows.flatMap(({ p10, p90 }) => [p10, p90]);
   const isLog = Math.min(...all) > 0 && Math.max(...all) / Math.min(...all) > 8;
   const domain: [number, number] = isLog ? spanOf(all) : [Math.min(0, ...all), Math.max(...all) * 1.04 || 1];
   const ticks = isLog ? ticksOf(domain) : evenTicksOf(domain);
-  const marginLeft = Math.min(330, Math.max(...rows.map(({ subject }) => textWidth(subject))) + 16);
+  const marginLeft = Math.min(330, Math.max(...rows.map(({ name }) => textWidth(name))) + 16);
   const marginRight = Math.max(...rows.map(({ median }) => textWidth(amount(median, unit)))) + 14;
   const height = TITLE + rows.length * 25 + AXIS;
   const mine = rows.find(({ subject }) => subject === ours);
@@ -139,7 +139,7 @@ export function drawComparison(part: Comparison, subjects: Subjects): string {
           Plot.text([row], {
             frameAnchor: 'left',
             y: 'subject',
-            text: 'subject',
+            text: 'name',
             dx: -10,
             textAnchor: 'end',
             fontWeight: weight,
@@ -244,7 +244,7 @@ export function drawCurve({ title, unit, sizeOf, lines }: Curve, subjects: Subje
     const line = `M${round(from)},${round(wanted)}L${round(to - 12)},${round(bend)}L${round(to - 3)},${round(at)}`;
     return (
       `<path d="${line}" fill="none" stroke="${look.colour}" stroke-opacity="0.55" stroke-dasharray="1.5 2.5"/>` +
-      `<text x="${to}" y="${round(at)}" dy="0.32em" fill="${look.colour}"${isOurs ? ' font-weight="bold"' : ''}>${escaped(subject)}</text>`
+      `<text x="${to}" y="${round(at)}" dy="0.32em" fill="${look.colour}"${isOurs ? ' font-weight="bold"' : ''}>${escaped(plain(subject))}</text>`
     );
   });
   return finish(plot, height, `${plain(title)}: median, p10 to p90`, names.join(''));
