@@ -187,6 +187,33 @@ describe('the page', () => {
     );
   });
 
+  test('has headlines of curves, at the largest size that ours has, and of tables, by their percentages', () => {
+    const curve: Curve = {
+      kind: 'curve',
+      title: 'Resident memory of a waiting program',
+      unit: 'KB',
+      sizeOf: 'programs',
+      lines: [
+        { subject: 'callgate', points: [1, 10].map((size) => ({ size, rounds: [size] })) },
+        { subject: 'run', points: [1, 10, 100].map((size) => ({ size, rounds: [size * 3] })) },
+      ],
+    };
+    const table: Part = {
+      kind: 'table',
+      title: 'Programs that run right, by kind',
+      head: ['kind', 'callgate', 'run'],
+      rows: [
+        ['shape', '5/5, 100 %', '0/5, 0 %'],
+        ['all', '8/8, 100 %', '4/8, 50 %'],
+      ],
+    };
+    const { headlines } = headlinesOf([resultOf('density', [curve]), resultOf('first-try', [table])]);
+    expect(headlines.map(({ part, ours, others }) => [part.title, ours.median, others.map(({ ratio }) => ratio.median)])).toEqual([
+      ['Resident memory of a waiting program: 10 programs', 10, [3]],
+      ['Programs that run right', 100, [2]],
+    ]);
+  });
+
   test('does not count an aim without a figure as met', () => {
     const aim = { what: 'a call', value: null as unknown as number, atMost: 1 };
     expect(reportMarkdown(reportOf([resultOf('throughput', [START], { aims: [aim] })]))).toContain('0 of 1 are met.');
