@@ -15,6 +15,7 @@ const TITLES: Readonly<Record<string, readonly string[]>> = {
   throughput: ['Two calls each, 8 at once'],
   density: ['Resident memory of a waiting program'],
   prepare: ['Preparing 66 lines', 'From nothing'],
+  declarations: ['Declarations of a number of tools, tokens'],
   'first-try': ['Programs that run right'],
   turns: ['All twelve conversations, tools that take 200 ms', 'Tokens of all twelve'],
 };
