@@ -52,7 +52,7 @@ export function amount(figure: number, unit: Unit): string {
 /** A size on a curve's axis: 16 MB where bytes are counted, else 10 000. */
 export function sizeText(size: number, sizeOf: string): string {
   if (!/^bytes/.test(sizeOf)) return grouped(size);
-  const base = size % 1024 === 0 ? 1024 : 1000;
+  const base = size % 1000 === 0 ? 1000 : 1024;
   for (const [name, power] of [
     ['GB', 3],
     ['MB', 2],

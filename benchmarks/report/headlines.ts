@@ -1,15 +1,26 @@
 // What is said in one row: the figures of all questions that stand at the top of the report, in its overview and in README.md. They are
 // made of the results; which ones they are is the list below.
-import { type Comparison, type Part, type Result, ratios, rowOf, type Spread, spread } from '../harness/result.ts';
+import { type Comparison, type Part, type Result, type Row, ratios, rowOf, type Spread, spread } from '../harness/result.ts';
+import { sizeText } from './figures.ts';
 
 /**
- * By question, the titles of its comparisons that are headlines. A title may be a beginning, since it may hold counts. A question that is not
- * here is told by its first comparison.
+ * By question, the titles of its parts that are headlines. A title may be a beginning, since it may hold counts. Of a curve it is the largest size
+ * that ours has; of a table, in which systems are columns, the percentages of its row `all`. A question that is not here is told by its first comparison.
  */
 const TITLES: Readonly<Record<string, readonly string[]>> = {
   start: ['`return 1`, one after another', 'Loading, opening'],
   calls: ['A call, ', '256 calls at once', 'Sixteen calls at once'],
+  payload: ['1 MB of JSON, a result', '1 MB of JSON, an argument', '1 MB of bytes, a result'],
+  cpu: ['fib(', 'JSON of 1 MB'],
+  throughput: ['Two calls each, 8 at once'],
+  density: ['Resident memory of a waiting program'],
+  prepare: ['Preparing 66 lines', 'From nothing'],
+  declarations: ['Declarations of a number of tools, tokens'],
+  'first-try': ['Programs that run right'],
+  turns: ['All twelve conversations, tools that take 200 ms', 'Tokens of all twelve'],
 };
+/** The name of ours in curves and tables. */
+const OURS = 'callgate';
 
 export interface Headline {
   readonly question: string;
@@ -34,13 +45,41 @@ export function headlinesOf(results: readonly Result[]): { headlines: readonly H
     const comparisons = parts.filter(isComparison);
     const titles = TITLES[question] ?? comparisons.slice(0, 1).map(({ title }) => title);
     return titles.flatMap((title): Headline[] => {
-      const part = comparisons.find((each) => each.title.startsWith(title));
-      const headline = part === undefined ? undefined : headlineOf(question, part);
+      const part = parts.find((each) => each.title.startsWith(title));
+      const comparison = part && asComparison(part);
+      const headline = comparison === undefined ? undefined : headlineOf(question, comparison);
       if (headline === undefined) missing.push(`${question}: ${title}`);
       return headline === undefined ? [] : [headline];
     });
   });
   return { headlines, missing };
+}
+
+/** What a part says in one row, or nothing where ours is not in it. */
+function asComparison(part: Part): Comparison | undefined {
+  switch (part.kind) {
+    case 'comparison':
+      return part;
+    case 'curve': {
+      const { title, unit, sizeOf, lines } = part;
+      const size = lines.find(({ subject }) => subject === OURS)?.points.at(-1)?.size;
+      if (size === undefined) return undefined;
+      const rows = lines.flatMap(({ subject, points }): Row[] => {
+        const point = points.find((each) => each.size === size);
+        return point === undefined ? [] : [{ subject, rounds: point.rounds }];
+      });
+      const named = `${title}: ${sizeText(size, sizeOf)}${/^bytes/.test(sizeOf) ? '' : ` ${sizeOf}`}`;
+      return { kind: 'comparison', title: named, unit, better: 'less', ours: OURS, rows };
+    }
+    case 'table': {
+      const all = part.rows.find(([first]) => first === 'all');
+      const rows = part.head.flatMap((subject, column): Row[] => {
+        const share = /([\d.]+)\s%/.exec(String(all?.[column]))?.[1];
+        return share === undefined ? [] : [{ subject, rounds: [Number(share)] }];
+      });
+      return { kind: 'comparison', title: part.title.replace(/, by [^,]*$/, ''), unit: '%', better: 'more', ours: OURS, rows };
+    }
+  }
 }
 
 function headlineOf(question: string, part: Comparison): Headline | undefined {

@@ -92,11 +92,11 @@ function systemsSection(results: readonly Result[], subjects: Subjects): string 
     .map((name) => [code(name), versions[name] ?? versions[name.split(', ')[0] as string] ?? '', 'only in the question that names it']);
   /** By subject and reason: the parts of the questions that it is not in. */
   const absent = new Map<string, { subject: string; reason: string; where: string[] }>();
-  for (const { question, absent: list } of results)
+  for (const { question, absent: list, parts } of results)
     for (const { subject, part, reason } of list) {
       const key = `${subject}\n${reason}`;
       const entry = absent.get(key) ?? { subject, reason, where: [] };
-      entry.where.push(part === undefined ? link(question) : `${link(question)} (${part})`);
+      entry.where.push(part === undefined ? link(question) : `${link(question)} (${partName(part, parts)})`);
       absent.set(key, entry);
     }
   const absentRows = [...absent.values()].map(({ subject, reason, where }) => [code(subject), where.join(', '), reason]);
@@ -193,10 +193,16 @@ function partSection({ question, absent }: Result, part: Part, subjects: Subject
     .join('\n\n');
 }
 
+/** A part that a subject is not in: of a curve, from which size on. */
+function partName(title: string, parts: readonly Part[]): string {
+  const curve = parts.find((part): part is Curve => part.kind === 'curve' && title.startsWith(`${part.title}: `));
+  const size = curve === undefined ? Number.NaN : Number.parseInt(title.slice(curve.title.length + 2), 10);
+  return curve === undefined || Number.isNaN(size) ? title : `${curve.title}, from ${sizeText(size, curve.sizeOf)} on`;
+}
+
 /** Who, from which size on, and why. */
 function absence({ subject, reason, part: title = '' }: Absent, part: Part): string {
-  const size = part.kind === 'curve' ? /: (\d+) [^:]*$/.exec(title)?.[1] : undefined;
-  const from = size === undefined || part.kind !== 'curve' ? '' : `, from ${sizeText(Number(size), part.sizeOf)} on`;
+  const from = title === part.title ? '' : partName(title, [part]).slice(part.title.length);
   return `${code(subject)}${from} (${reason.trim().replace(/\.$/, '')})`;
 }
 
@@ -290,7 +296,7 @@ function link(question: string): string {
 }
 
 function code(name: string): string {
-  return `\`${name}\``;
+  return name.includes('`') ? name : `\`${name}\``;
 }
 
 export function enumerate(words: readonly string[]): string {

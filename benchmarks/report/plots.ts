@@ -6,25 +6,31 @@ import { type Comparison, type Curve, type Spread, spread } from '../harness/res
 import { amount, sizeText, times } from './figures.ts';
 import type { Headline } from './headlines.ts';
 import { apart } from './labels.ts';
-import { escaped, FONT, FONT_SIZE, lookOf, svg, textWidth } from './look.ts';
+import { escaped, FONT, FONT_SIZE, type Look, lookOf, svg, textWidth } from './look.ts';
 import type { Subjects } from './systems.ts';
 
 const WIDTH = 860;
 const TITLE = 34;
 const AXIS = 44;
+/** Each row has its own, of one look. */
+const FLOOR = "the row's floor";
 
 /** How many times as dear as ours: a row for each headline, a dot for each system, a line from p10 to p90. */
 export function drawOverview(headlines: readonly Headline[], subjects: Subjects): string {
   const label = ({ question, part: { title } }: Headline): string => `${question}: ${plain(title)}`;
-  const shown = headlines.map((headline) => ({
+  const all = headlines.map((headline) => ({
     label: label(headline),
     dots: headline.others
       // A floor stands in its own row alone: others would make all that matters narrow.
       .filter(({ subject }) => subject === headline.part.floor || ['ours', 'peer'].includes(subjects.kindOf(subject)))
       .filter(({ ratio }) => ratio.median > 0)
-      .map(({ subject, ratio }) => ({ subject, ratio, label: label(headline) })),
+      .map(({ subject, ratio }) => ({ subject: subjects.kindOf(subject) === 'floor' ? FLOOR : subject, ratio, label: label(headline) })),
   }));
+  // A figure that stands alone is in the table.
+  const shown = all.filter(({ dots }) => dots.length > 0);
   const dots = shown.flatMap((each) => each.dots);
+  const anyFloor = headlines.find(({ nearness }) => nearness !== undefined)?.nearness?.floor ?? FLOOR;
+  const look = (subject: string): Look => lookOf(subject === FLOOR ? anyFloor : subject, ours, subjects);
   const ours = headlines[0]?.part.ours ?? 'callgate';
   const names = [...new Set(dots.map(({ subject }) => subject))].sort((a, b) => rank(a, subjects) - rank(b, subjects));
   const marginLeft = Math.min(400, Math.max(...shown.map((each) => textWidth(each.label))) + 16);
@@ -60,7 +66,7 @@ export function drawOverview(headlines: readonly Headline[], subjects: Subjects)
       Plot.text(['dearer than ours →'], { frameAnchor: 'top-right', dy: -16, fill: 'var(--quiet)', fontSize: 12 }),
       // Small shifts within a row, so that dots at the same place are seen.
       ...names.flatMap((subject, place) => {
-        const { colour, shape, isHollow, radius } = lookOf(subject, ours, subjects);
+        const { colour, shape, isHollow, radius } = look(subject);
         const dy = names.length < 2 ? 0 : (place / (names.length - 1) - 0.5) * 26;
         const own = dots.filter((dot) => dot.subject === subject);
         return [
@@ -78,13 +84,13 @@ export function drawOverview(headlines: readonly Headline[], subjects: Subjects)
         ];
       }),
       ...legend.items.flatMap(({ name, x, y }, index) => {
-        const { colour, shape, isHollow, radius } = lookOf(index === 0 ? ours : name, ours, subjects);
+        const { colour, shape, isHollow, radius } = look(index === 0 ? ours : name);
         const at = { frameAnchor: 'top-left', dx: x - marginLeft, dy: y - marginTop } as const;
         return [
           index === 0
             ? Plot.text(['━'], { ...at, fill: colour, fontWeight: 'bold', lineAnchor: 'middle' })
             : Plot.dot([0], { ...at, symbol: shape, r: radius, stroke: colour, strokeWidth: 1.75, fill: isHollow ? 'none' : colour }),
-          Plot.text([name], { ...at, dx: at.dx + 12, textAnchor: 'start', lineAnchor: 'middle', fill: 'var(--text)' }),
+          Plot.text([plain(name)], { ...at, dx: at.dx + 12, textAnchor: 'start', lineAnchor: 'middle', fill: 'var(--text)' }),
         ];
       }),
     ],
@@ -96,13 +102,13 @@ export function drawOverview(headlines: readonly Headline[], subjects: Subjects)
 export function drawComparison(part: Comparison, subjects: Subjects): string {
   const { unit, ours, better, title } = part;
   const rows = part.rows
-    .map(({ subject, rounds }) => ({ subject, ...spread(rounds), look: lookOf(subject, ours, subjects) }))
+    .map(({ subject, rounds }) => ({ subject, name: plain(subject), ...spread(rounds), look: lookOf(subject, ours, subjects) }))
     .sort((a, b) => (better === 'less' ? a.median - b.median : b.median - a.median));
   const all = rows.flatMap(({ p10, p90 }) => [p10, p90]);
   const isLog = Math.min(...all) > 0 && Math.max(...all) / Math.min(...all) > 8;
   const domain: [number, number] = isLog ? spanOf(all) : [Math.min(0, ...all), Math.max(...all) * 1.04 || 1];
   const ticks = isLog ? ticksOf(domain) : evenTicksOf(domain);
-  const marginLeft = Math.min(330, Math.max(...rows.map(({ subject }) => textWidth(subject))) + 16);
+  const marginLeft = Math.min(430, Math.max(...rows.map(({ name, subject }) => textWidth(name) * (subject === ours ? 1.12 : 1))) + 16);
   const marginRight = Math.max(...rows.map(({ median }) => textWidth(amount(median, unit)))) + 14;
   const height = TITLE + rows.length * 25 + AXIS;
   const mine = rows.find(({ subject }) => subject === ours);
@@ -139,7 +145,7 @@ export function drawComparison(part: Comparison, subjects: Subjects): string {
           Plot.text([row], {
             frameAnchor: 'left',
             y: 'subject',
-            text: 'subject',
+            text: 'name',
             dx: -10,
             textAnchor: 'end',
             fontWeight: weight,
@@ -244,7 +250,7 @@ export function drawCurve({ title, unit, sizeOf, lines }: Curve, subjects: Subje
     const line = `M${round(from)},${round(wanted)}L${round(to - 12)},${round(bend)}L${round(to - 3)},${round(at)}`;
     return (
       `<path d="${line}" fill="none" stroke="${look.colour}" stroke-opacity="0.55" stroke-dasharray="1.5 2.5"/>` +
-      `<text x="${to}" y="${round(at)}" dy="0.32em" fill="${look.colour}"${isOurs ? ' font-weight="bold"' : ''}>${escaped(subject)}</text>`
+      `<text x="${to}" y="${round(at)}" dy="0.32em" fill="${look.colour}"${isOurs ? ' font-weight="bold"' : ''}>${escaped(plain(subject))}</text>`
     );
   });
   return finish(plot, height, `${plain(title)}: median, p10 to p90`, names.join(''));

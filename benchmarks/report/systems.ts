@@ -6,8 +6,6 @@ export interface System {
   readonly name: string;
   /** Where guest code runs. */
   readonly where: string;
-  /** As npm knows it, where that is not its name. */
-  readonly package?: string;
 }
 
 type Kind = 'ours' | 'floor' | 'peer' | 'reference';
@@ -20,6 +18,13 @@ export interface Subjects {
   versionOf(system: System): string | undefined;
 }
 
+/** As npm knows those that have a shorter name here. */
+const PACKAGES: Readonly<Record<string, string>> = {
+  'tanstack-quickjs': '@tanstack/ai-isolate-quickjs',
+  'tanstack-node': '@tanstack/ai-isolate-node',
+  utcp: '@utcp/code-mode',
+};
+
 /** The package's own name begins the names of all its isolations and engines. */
 const OURS = /^callgate\b/;
 
@@ -28,6 +33,7 @@ export function subjectsOf(results: readonly Result[], systems: readonly System[
   const floors = new Set(
     results.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'comparison' && part.floor !== undefined ? [part.floor] : []))),
   );
+  const ours = new Set(results.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'comparison' ? [part.ours] : []))));
   const isFloor = (subject: string): boolean =>
     floors.has(subject) || /no isolation/.test(systems.find(({ name }) => name === subject)?.where ?? '');
   /** Systems, and packages that take part in single questions, also with more words behind their name. */
@@ -35,7 +41,7 @@ export function subjectsOf(results: readonly Result[], systems: readonly System[
     systems.some(({ name }) => name === subject) ||
     Object.keys(versions).some((name) => subject === name || subject.startsWith(`${name}, `));
   const kindOf = (subject: string): Kind => {
-    if (OURS.test(subject)) return 'ours';
+    if (OURS.test(subject) || ours.has(subject)) return 'ours';
     if (isFloor(subject)) return 'floor';
     return isPeer(subject) ? 'peer' : 'reference';
   };
@@ -49,6 +55,10 @@ export function subjectsOf(results: readonly Result[], systems: readonly System[
     systems,
     kindOf,
     peers: [...new Set([...systems.map(({ name }) => name), ...all])].filter((subject) => kindOf(subject) === 'peer'),
-    versionOf: (system) => versions[system.package ?? (OURS.test(system.name) ? 'callgate' : system.name)],
+    versionOf: ({ name }) => {
+      // `quickjs-wasi, snapshot` is a way to use quickjs-wasi.
+      const own = name.split(', ')[0] as string;
+      return versions[PACKAGES[own] ?? own];
+    },
   };
 }

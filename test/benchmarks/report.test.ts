@@ -62,7 +62,7 @@ function reportOf(results: readonly Result[]): Report {
     { name: 'callgate', where: 'a thread' },
     { name: 'run', where: 'another thread' },
   ];
-  return { results, questions: ['throughput', 'search'], systems, notes: { throughput: 'What bounds it is told.' } };
+  return { results, questions: ['observe', 'search'], systems, notes: { observe: 'What bounds it is told.' } };
 }
 
 describe('what is committed', () => {
@@ -156,7 +156,7 @@ describe('the page', () => {
   test('says what was missed, who was absent and why, and what was not asked', () => {
     const page = reportMarkdown(
       reportOf([
-        resultOf('throughput', [START], {
+        resultOf('observe', [START], {
           load: busy,
           absent: [{ subject: 'isolated-vm', reason: 'It does not load.' }],
           aims: [
@@ -167,11 +167,11 @@ describe('the page', () => {
         }),
       ]),
     );
-    expect(page).toContain('**The machine was busy with other work** during [throughput](#throughput)');
-    expect(page).toContain('| `isolated-vm` | [throughput](#throughput) | It does not load. |');
+    expect(page).toContain('**The machine was busy with other work** during [observe](#observe)');
+    expect(page).toContain('| `isolated-vm` | [observe](#observe) | It does not load. |');
     expect(page).toContain('Without results yet: `search`.');
     expect(page).toContain('1 of 2 are met.');
-    expect(page).toContain('| [throughput](#throughput) | a start, µs | 200 | at most 150 | **missed** |');
+    expect(page).toContain('| [observe](#observe) | a start, µs | 200 | at most 150 | **missed** |');
     expect(page).toContain('Three rounds only.');
     expect(page).toContain('What bounds it is told.');
     expect(page).toContain('| run | 1\u00a0ms | 1\u00a0ms | 6.6\u00a0ms | 10× [6 to 18] | 20× |');
@@ -179,17 +179,44 @@ describe('the page', () => {
   });
 
   test('has a headline with the nearness to its floor and each peer', () => {
-    expect(reportMarkdown(reportOf([resultOf('throughput')]))).toContain(
-      '| [throughput](#throughput): A start | **200\u00a0µs** | 50\u00a0µs (an empty message) | 4× | 10× |',
+    expect(reportMarkdown(reportOf([resultOf('observe')]))).toContain(
+      '| [observe](#observe): A start | **200\u00a0µs** | 50\u00a0µs (an empty message) | 4× | 10× |',
     );
-    expect(sectionMarkdown(reportOf([resultOf('throughput')]))).toContain(
-      '| [throughput](benchmarks/README.md#throughput): A start | 200\u00a0µs | 4× an empty message | `run` 10× |',
+    expect(sectionMarkdown(reportOf([resultOf('observe')]))).toContain(
+      '| [observe](benchmarks/README.md#observe): A start | 200\u00a0µs | 4× an empty message | `run` 10× |',
     );
+  });
+
+  test('has headlines of curves, at the largest size that ours has, and of tables, by their percentages', () => {
+    const curve: Curve = {
+      kind: 'curve',
+      title: 'Resident memory of a waiting program',
+      unit: 'KB',
+      sizeOf: 'programs',
+      lines: [
+        { subject: 'callgate', points: [1, 10].map((size) => ({ size, rounds: [size] })) },
+        { subject: 'run', points: [1, 10, 100].map((size) => ({ size, rounds: [size * 3] })) },
+      ],
+    };
+    const table: Part = {
+      kind: 'table',
+      title: 'Programs that run right, by kind',
+      head: ['kind', 'callgate', 'run'],
+      rows: [
+        ['shape', '5/5, 100 %', '0/5, 0 %'],
+        ['all', '8/8, 100 %', '4/8, 50 %'],
+      ],
+    };
+    const { headlines } = headlinesOf([resultOf('density', [curve]), resultOf('first-try', [table])]);
+    expect(headlines.map(({ part, ours, others }) => [part.title, ours.median, others.map(({ ratio }) => ratio.median)])).toEqual([
+      ['Resident memory of a waiting program: 10 programs', 10, [3]],
+      ['Programs that run right', 100, [2]],
+    ]);
   });
 
   test('does not count an aim without a figure as met', () => {
     const aim = { what: 'a call', value: null as unknown as number, atMost: 1 };
-    expect(reportMarkdown(reportOf([resultOf('throughput', [START], { aims: [aim] })]))).toContain('0 of 1 are met.');
+    expect(reportMarkdown(reportOf([resultOf('observe', [START], { aims: [aim] })]))).toContain('0 of 1 are met.');
   });
 
   test('a headline that is listed and not measured is named', () => {
