@@ -73,26 +73,27 @@ const tanstack: Generator = {
   },
 };
 
-/** Its text of all tools is the texts of each, of what a client has registered; here they are asked for directly. */
+/** Its text of all tools is the texts of each that a client has registered; here they are asked for directly. */
 const utcp: Generator = {
   name: '@utcp/code-mode',
   says: 'no bounds',
   async open() {
     const { CodeModeUtcpClient } = await import('@utcp/code-mode');
-    const client = await CodeModeUtcpClient.create();
-    return (tools) =>
-      tools
-        .map(({ name, description, inputSchema: inputs, outputSchema: outputs = {} }) =>
-          client.toolToTypeScriptInterface({
-            name,
-            description,
-            inputs,
-            outputs,
-            tags: [],
-            tool_call_template: { call_template_type: 'text' },
-          }),
-        )
-        .join('\n\n');
+    return async (tools) => {
+      // A client keeps the text of a name: another one for each time, so that a text is made and is that of the tool.
+      const client = await CodeModeUtcpClient.create();
+      const texts = tools.map(({ name, description, inputSchema: inputs, outputSchema: outputs = {} }) =>
+        client.toolToTypeScriptInterface({
+          name,
+          description,
+          inputs,
+          outputs,
+          tags: [],
+          tool_call_template: { call_template_type: 'text' },
+        }),
+      );
+      return texts.join('\n\n');
+    };
   },
 };
 

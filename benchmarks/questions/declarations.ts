@@ -67,8 +67,8 @@ async function tellTokens(bench: Bench, catalogs: readonly Listed[]): Promise<vo
     rows.push([server, tools.length, ...row]);
     if (tools.length >= 5) largestShare = Math.max(largestShare, brief / sent);
     for (const [index, { name, says, contents }] of others.entries()) {
-      // Shorter by leaving out descriptions is not shorter, but for who never has them.
-      const isWhole = says === 'types' || descriptionsIn(contents) >= descriptionsIn(columns[0]?.contents);
+      // Shorter by leaving out descriptions or values is not shorter, but for who never has them.
+      const isWhole = says === 'types' || hasAsMuch(contents.at(-1), columns[0]?.contents.at(-1));
       if (isWhole && (counts[index + 1] as number) < ours[says]) misses.push(`${server} (${name})`);
     }
   }
@@ -88,7 +88,7 @@ async function tellTokens(bench: Bench, catalogs: readonly Listed[]): Promise<vo
   });
   tellContents(bench, columns, all);
   bench.note(
-    "An API is sent no schemas of results; all other columns have their types. `json-schema-to-typescript` and `@utcp/code-mode` leave out defaults, bounds, formats and patterns, and `@utcp/code-mode` also the descriptions of what is nested and a signature of the function; `@tanstack/ai-code-mode` has the tools' descriptions, names and types alone. The columns `no bounds` and `types alone` are ours of schemas without these things.",
+    "An API is sent no schemas of results; all other columns have their types. `json-schema-to-typescript` and `@utcp/code-mode` leave out defaults, bounds, formats and patterns, and `@utcp/code-mode` also unions, the descriptions of what is nested and a signature of the function; `@tanstack/ai-code-mode` has the tools' descriptions, names and types alone. The columns `no bounds` and `types alone` are ours of schemas without these things.",
   );
   if (misses.length > 0) bench.note(`Not the fewest tokens for what is said: ${misses.join(', ')}.`);
   bench.aim({ what: 'catalogs in which another says as much in fewer tokens', value: misses.length, atMost: 0 });
@@ -195,8 +195,8 @@ function tokens(text: string): number {
   return encode(text, { disallowedSpecial: new Set() }).length;
 }
 
-function descriptionsIn(contents: readonly Contents[] = []): number {
-  return contents.at(-1)?.descriptions ?? 0;
+function hasAsMuch(one: Contents | undefined, other: Contents | undefined): boolean {
+  return one !== undefined && other !== undefined && one.descriptions >= other.descriptions && one.values >= other.values;
 }
 
 function chosen(catalogs: readonly ServerCatalog[], names: readonly string[]): readonly Listed[] {
