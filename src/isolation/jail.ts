@@ -74,7 +74,13 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
   }
 
   /** Answers an entry, and frees the realm when it was the program's last. */
-  function report(current: Inmate, outcome: Outcome, began: number, warnings: readonly Warning[], prepared?: Prepared): void {
+  function report(
+    current: Inmate,
+    outcome: Outcome,
+    began: number,
+    warnings: readonly Warning[],
+    prepared?: Prepared,
+  ): Promise<void> | undefined {
     const cpuMs = performance.now() - began;
     current.cpuMs += cpuMs;
     const base = {
@@ -90,7 +96,7 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
         if (!fits(outcome.lines)) {
           say({ ...base, fate: 'dead', kind: 'limit', diagnosis: TOO_MUCH });
           release(current);
-          return;
+          return undefined;
         }
         const done = endsProgram(outcome.lines);
         say(
@@ -99,8 +105,7 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
           undefined,
           outcome.beside,
         );
-        if (done) release(current);
-        return;
+        return done ? releaseLater(current) : undefined;
       }
       case 'syntax':
         throw new Error('An entry after the first cannot be a syntax error.');
@@ -117,6 +122,7 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
         );
         // A worker that is to go is not tidied up: that could be what takes it down, before it has been heard.
         if (outcome.spent === undefined) release(current);
+        return undefined;
     }
   }
 
@@ -143,11 +149,19 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
     for (const [size, realm] of realms) if (realm === current.realm) realms.delete(size);
   }
 
-  function enter(current: Inmate, work: (budget: Budget) => Outcome, warnings: readonly Warning[] = []): void {
+  /** Tidies up when the program's last words are on their way: a long message leaves in pieces, and the host would wait for the last. */
+  function releaseLater(current: Inmate): Promise<void> | undefined {
+    const departure = channel.departure?.();
+    if (departure !== undefined) return departure.then(() => release(current));
+    release(current);
+    return undefined;
+  }
+
+  function enter(current: Inmate, work: (budget: Budget) => Outcome, warnings: readonly Warning[] = []): Promise<void> | undefined {
     const began = performance.now();
     const { options } = current;
     const budget: Budget = { cpuMs: options.cpuMs - current.cpuMs, sliceMs: options.sliceMs, deadline: options.deadline };
-    report(current, work(budget), began, warnings);
+    return report(current, work(budget), began, warnings);
   }
 
   async function start(envelope: Extract<HostEnvelope, { type: 'start' }>, source: string): Promise<void> {
@@ -185,7 +199,7 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
       return refuse({ message: outcome.message, ...(place ?? {}) });
     }
     const { code, map } = program;
-    report(current, outcome, began, program.warnings, envelope.guest.places ? { code, map } : undefined);
+    return report(current, outcome, began, program.warnings, envelope.guest.places ? { code, map } : undefined);
   }
 
   async function receive(text: string, image: ArrayBuffer | undefined, beside: readonly ArrayBuffer[] | undefined): Promise<void> {
@@ -203,8 +217,7 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
         return start(envelope, body);
       case 'post': {
         const current = expected(envelope.id);
-        enter(current, (budget) => current.realm.post(body, budget, beside));
-        return;
+        return enter(current, (budget) => current.realm.post(body, budget, beside));
       }
       case 'resume': {
         if (image === undefined) throw new Error('A program was to be resumed without its image.');
@@ -213,8 +226,7 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
         const resume = realm.resume.bind(realm);
         const current: Inmate = { id: envelope.id, realm, options: envelope, cpuMs: envelope.usedMs };
         admit(current);
-        enter(current, (budget) => resume(envelope.catalog, image, body, envelope, budget, beside));
-        return;
+        return enter(current, (budget) => resume(envelope.catalog, image, body, envelope, budget, beside));
       }
       case 'park': {
         const current = expected(envelope.id);

@@ -42,6 +42,9 @@ const channel: Channel = {
   send(text, image) {
     for (const part of writeMessage(text, image)) pipe.write(part);
   },
+  departure() {
+    return pipe.writableNeedDrain ? new Promise((resolve) => pipe.once('drain', () => resolve())) : undefined;
+  },
   onMessage(text) {
     begin(JSON.parse(text) as ChildStart).catch(end);
   },

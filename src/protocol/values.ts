@@ -604,31 +604,6 @@ function shortPath(path: string): string {
   return path.length <= 60 ? path : `${apply(stringSlice, path, [0, 40])}…`;
 }
 
-/**
- * Deepest nesting of JSON text, read without parsing it, so that no parser or validator meets a text that is too deep for
- * its stack. Linear; stops at `most + 1`. For the host, whose intrinsics nobody replaces: it is ten times as fast with them.
- */
-export function textDepth(text: string, most: number): number {
-  if (text.length <= most) return 0;
-  let depth = 0;
-  let deepest = 0;
-  let quoted = false;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (quoted) {
-      if (code === 92) i++;
-      else if (code === 34) quoted = false;
-    } else if (code === 34) quoted = true;
-    else if (code === 123 || code === 91) {
-      if (++depth > deepest) {
-        deepest = depth;
-        if (deepest > most) return deepest;
-      }
-    } else if (code === 125 || code === 93) depth--;
-  }
-  return deepest;
-}
-
 /** Path of the first own `__proto__` key in a decoded value, or `undefined`. Tools that merge their input must never meet one. */
 export function findProtoKey(value: unknown): string | undefined {
   return holdsProtoKey(value) ? pathOfProtoKey(value, '$') : undefined;
