@@ -113,7 +113,7 @@ export function createCalls(outbox: Outbox): Calls {
     let wire: WireValue;
     const beside = outbox.carries ? list<Uint8Array>() : undefined;
     try {
-      wire = input === undefined ? EMPTY : encodeValue(input, beside);
+      wire = input === undefined ? EMPTY : encodeValue(input, beside, outbox.writePlain);
     } catch (error) {
       const sentence = UnserializableError.sentenceOf(error);
       if (sentence === undefined) {
@@ -130,7 +130,7 @@ export function createCalls(outbox: Outbox): Calls {
     }
     if (ended) return promise;
     const bytes = beside === undefined || beside.length === 0 ? 0 : sizeOf(beside);
-    const size = wire.text.length + bytes;
+    const size = (wire.length ?? wire.text.length) + bytes;
     if (size > most) {
       fail(call, {
         name: 'RangeError',

@@ -34,6 +34,11 @@ interface Driver {
   say(line: string): void;
   /** Takes a copy of bytes that travel beside the turn's lines. Absent where an engine has no way for them. */
   attach?(buffer: ArrayBuffer, offset: number, length: number): void;
+  /**
+   * Keeps the JSON of a plain value, to be put where a line says so (outbox.ts). Gives its length, and 2³² times its place among those of the
+   * turn; something negative when it cannot. Absent where the engine has no faster way than its JSON.
+   */
+  write?(value: unknown): number;
   /** Makes the global variable `exit`. */
   bindExit(exit: (value?: unknown) => never): void;
   /** Asks to be interrupted as soon as possible, uncatchably: the program has called `exit`. */
@@ -68,6 +73,8 @@ export interface BeginOptions {
   readonly seed: readonly [number, number, number, number];
   /** How many bytes may travel beside the lines of one turn; absent where none may. */
   readonly roomForBytes?: number;
+  /** Whether `write` may be asked: the program makes no objects that cross in another way than by their members. */
+  readonly writesPlain?: boolean;
 }
 
 /** Tells the driver to run jobs and ask again. */
@@ -98,7 +105,7 @@ interface Completed {
 }
 
 function boot(driver: Driver): Bridge {
-  const outbox = createOutbox(driver.say, driver.attach);
+  const outbox = createOutbox(driver.say, driver.attach, driver.write);
   const calls: Calls = createCalls(outbox);
   const world = installWorld({
     output: (level, text) => {
@@ -153,7 +160,7 @@ function boot(driver: Driver): Bridge {
     let wire: WireValue;
     const beside = outbox.carries ? list<Uint8Array>() : undefined;
     try {
-      wire = encodeValue(completed.value, beside);
+      wire = encodeValue(completed.value, beside, outbox.writePlain);
     } catch (error) {
       if (hasEnded()) return true;
       // Only now: a value without promises must not be walked twice.
@@ -187,7 +194,7 @@ function boot(driver: Driver): Bridge {
   }
 
   function finish(wire: WireValue, beside: readonly Uint8Array[] = list()): void {
-    const size = wire.text.length + sizeOf(beside);
+    const size = (wire.length ?? wire.text.length) + sizeOf(beside);
     if (size > valueBytes || (beside.length > 0 && !outbox.attach(beside))) {
       failAs({
         kind: 'limit',
@@ -276,7 +283,7 @@ function boot(driver: Driver): Bridge {
     begin(text) {
       const options = JSONParse(text) as BeginOptions;
       valueBytes = options.guest.valueBytes;
-      outbox.begin(options.guest.outputBytes, options.roomForBytes ?? 0);
+      outbox.begin(options.guest.outputBytes, options.roomForBytes ?? 0, options.writesPlain === true);
       calls.begin(options.guest);
       store.begin(options.store, options.guest.storeBytes);
       artifacts.begin(options.guest.artifacts);
