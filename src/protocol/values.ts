@@ -120,7 +120,7 @@ export class UnserializableError extends TypeErrorCtor {
 }
 
 /** Values of so many members and items are written at once; a faster way for more of them takes its time to begin with. */
-const SMALL = 128;
+const SMALL = 256;
 /** Fewer bytes are not worth a way of their own. */
 const WORTH_BESIDE = 512;
 
