@@ -14,6 +14,7 @@ import {
   type WorkerEnvelope,
 } from '../protocol/messages.ts';
 import type { Channel } from './channel.ts';
+import { costOf } from './frames.ts';
 
 /** Longest line of an envelope: its warnings are what is long. */
 const ENVELOPE_BYTES = 1024 * 1024;
@@ -93,7 +94,7 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
     } as const;
     switch (outcome.type) {
       case 'lines': {
-        if (!fits(outcome.lines)) {
+        if (!fits(outcome.lines, outcome.beside)) {
           say({ ...base, fate: 'dead', kind: 'limit', diagnosis: TOO_MUCH });
           release(current);
           return undefined;
@@ -127,9 +128,10 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
   }
 
   /** Whether what a guest said can be carried to the host in one message. */
-  function fits(lines: string): boolean {
+  function fits(lines: string, beside: readonly ArrayBuffer[] = []): boolean {
     const { mostBytes } = channel;
     if (mostBytes === undefined) return true;
+    if (costOf(beside) > mostBytes) return false;
     const most = mostBytes - ENVELOPE_BYTES;
     return lines.length * 3 <= most || Buffer.byteLength(lines) <= most;
   }
