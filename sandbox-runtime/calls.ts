@@ -2,7 +2,7 @@
 // never sees an id, a resolver or another call's arguments. Not here: which names lead to a call (tools.ts).
 import type { CallFailure } from '../src/protocol/errors.ts';
 import type { News } from '../src/protocol/messages.ts';
-import { encodePlain, encodeTagged, UnserializableError, untagValue, type WireMode } from '../src/protocol/values.ts';
+import { encodeValue, UnserializableError, untagValue, type WireMode } from '../src/protocol/values.ts';
 import { type Outbox, sizeOf } from './outbox.ts';
 import {
   ErrorConstructor,
@@ -122,12 +122,13 @@ export function createCalls(outbox: Outbox): Calls {
     const call = register(promise, path, error);
     let mode: WireMode = 'P';
     let text: string | undefined;
+    let length: number | undefined;
     let beside: Uint8Array[] | undefined;
     try {
-      text = input === undefined ? '{}' : (small(input) ?? encodePlain(input));
+      text = input === undefined ? '{}' : small(input);
       if (text === undefined) {
         if (outbox.carries) beside = list();
-        ({ mode, text } = encodeTagged(input, beside));
+        ({ mode, text, length } = encodeValue(input, beside, outbox.writePlain));
       }
     } catch (thrown) {
       const sentence = UnserializableError.sentenceOf(thrown);
@@ -145,7 +146,7 @@ export function createCalls(outbox: Outbox): Calls {
     }
     if (ended) return promise;
     const bytes = beside === undefined || beside.length === 0 ? 0 : sizeOf(beside);
-    const size = text.length + bytes;
+    const size = (length ?? text.length) + bytes;
     if (size > most) {
       fail(call, {
         name: 'RangeError',

@@ -2,7 +2,7 @@
 // what the engine's driver offers and returns the bridge through which the driver enters. The bridge lives in the driver's
 // hands only: nothing of it is on the global object. Not here: the globals of a modern runtime (world/).
 import { type GuestError, type Manifest, type StartOptions, splitManifest } from '../src/protocol/messages.ts';
-import { decodeValue, encodePlain, encodeTagged, encodeValue, UnserializableError, type WireValue } from '../src/protocol/values.ts';
+import { decodeValue, encodeValue, UnserializableError, type WireValue } from '../src/protocol/values.ts';
 import { createArtifacts } from './artifacts.ts';
 import { type Calls, createCalls, type Settlement } from './calls.ts';
 import { describeError } from './failure.ts';
@@ -33,6 +33,11 @@ interface Driver {
   say(line: string): void;
   /** Takes a copy of bytes that travel beside the turn's lines. Absent where an engine has no way for them. */
   attach?(buffer: ArrayBuffer, offset: number, length: number): void;
+  /**
+   * Keeps the JSON of a plain value, to be put where a line says so (outbox.ts). Gives its length, and 2³² times its place among those of the
+   * turn; something negative when it cannot. Absent where the engine has no faster way than its JSON.
+   */
+  write?(value: unknown): number;
   /** Makes the global variable `exit`. */
   bindExit(exit: (value?: unknown) => never): void;
   /** Asks to be interrupted as soon as possible, uncatchably: the program has called `exit`. */
@@ -49,8 +54,8 @@ interface Bridge {
   run(program: (watch?: unknown) => unknown): void;
   /** Takes a buffer that belongs to the settlements that follow. */
   take(buffer: ArrayBuffer): void;
-  /** Takes settlements: a JSON array. */
-  receive(settlements: string): void;
+  /** Takes settlements: a JSON array, or what is in one where the engine has a faster way than its parser. */
+  receive(settlements: string | Settlement[]): void;
   /** Asked when no promise job is left: the turn's lines, or MORE when something was started that must run first. */
   drain(): string;
 }
@@ -67,6 +72,8 @@ export interface BeginOptions {
   readonly seed: readonly [number, number, number, number];
   /** How many bytes may travel beside the lines of one turn; absent where none may. */
   readonly roomForBytes?: number;
+  /** Whether `write` may be asked: the program makes no objects that cross in another way than by their members. */
+  readonly writesPlain?: boolean;
 }
 
 const NOTHING = list<never>();
@@ -99,7 +106,7 @@ interface Completed {
 }
 
 function boot(driver: Driver): Bridge {
-  const outbox = createOutbox(driver.say, driver.attach);
+  const outbox = createOutbox(driver.say, driver.attach, driver.write);
   const calls: Calls = createCalls(outbox);
   const world = installWorld({
     output: (level, text) => {
@@ -154,9 +161,8 @@ function boot(driver: Driver): Bridge {
     let wire: WireValue;
     let beside: Uint8Array[] | undefined;
     try {
-      const text = encodePlain(completed.value);
-      if (text === undefined && outbox.carries) beside = list();
-      wire = text === undefined ? encodeTagged(completed.value, beside) : { mode: 'P', text };
+      if (outbox.carries) beside = list();
+      wire = encodeValue(completed.value, beside, outbox.writePlain);
     } catch (error) {
       if (hasEnded()) return true;
       // Only now: a value without promises must not be walked twice.
@@ -190,7 +196,7 @@ function boot(driver: Driver): Bridge {
   }
 
   function finish(wire: WireValue, beside: readonly Uint8Array[] = NOTHING): void {
-    const size = wire.text.length + sizeOf(beside);
+    const size = (wire.length ?? wire.text.length) + sizeOf(beside);
     if (size > valueBytes || (beside.length > 0 && !outbox.attach(beside))) {
       failAs({
         kind: 'limit',
@@ -279,7 +285,7 @@ function boot(driver: Driver): Bridge {
     begin(text) {
       const options = JSONParse(text) as BeginOptions;
       valueBytes = options.guest.valueBytes;
-      outbox.begin(options.guest.outputBytes, options.roomForBytes ?? 0);
+      outbox.begin(options.guest.outputBytes, options.roomForBytes ?? 0, options.writesPlain === true);
       calls.begin(options.guest);
       store.begin(options.store, options.guest.storeBytes);
       artifacts.begin(options.guest.artifacts);
@@ -309,12 +315,12 @@ function boot(driver: Driver): Bridge {
     take(buffer) {
       arrived[arrived.length] = buffer;
     },
-    receive(text) {
+    receive(sent) {
       const buffers = arrived;
       if (buffers.length > 0) arrived = list();
-      if (text === '') return;
+      if (sent === '') return;
       let used = 0;
-      const settlements = JSONParse(text) as Settlement[];
+      const settlements = typeof sent === 'string' ? (JSONParse(sent) as Settlement[]) : sent;
       for (let i = 0; i < settlements.length; i++) {
         const settlement = settlements[i] as Settlement;
         try {

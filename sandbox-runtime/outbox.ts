@@ -3,9 +3,11 @@
 
 import { MESSAGE_LENGTH } from '../src/protocol/errors.ts';
 import type { OutputLevel } from '../src/protocol/messages.ts';
+import type { WireValue, WritePlain } from '../src/protocol/values.ts';
 import {
   ArrayPrototypeJoin,
   list,
+  MathFloor,
   ObjectKeys,
   quote,
   StringPrototypeCharCodeAt,
@@ -30,15 +32,18 @@ export interface Outbox {
   attach(beside: readonly Uint8Array[]): boolean;
   /** Whether bytes may travel beside lines. */
   readonly carries: boolean;
+  /** How big plain values of this program are written, where the engine has a way of its own. */
+  readonly writePlain: WritePlain | undefined;
   /** Everything since the last take, and empties the box. */
   take(): string;
-  begin(outputBytes: number, roomForBytes: number): void;
+  begin(outputBytes: number, roomForBytes: number, writesPlain: boolean): void;
 }
 
 /** `say` takes a line of output at once: what was printed shall be known even if its turn never comes to an end. */
 export function createOutbox(
   say: (line: string) => void,
   attach: ((buffer: ArrayBuffer, offset: number, length: number) => void) | undefined,
+  write: ((value: unknown) => number) | undefined,
 ): Outbox {
   /** Joined when they are taken: a text that grows line by line would be copied for each. */
   let lines = list<string>();
@@ -48,6 +53,14 @@ export function createOutbox(
   /** Bytes that may travel beside the lines of one turn, and those that may yet in this one. */
   let room = 0;
   let roomLeft = 0;
+  let mayWrite = false;
+
+  function writePlain(value: unknown): WireValue | undefined {
+    const written = write === undefined ? -1 : write(value);
+    if (written < 0) return undefined;
+    const place = MathFloor(written / PLACE);
+    return { mode: 'P', text: `${WRITTEN}${place}${WRITTEN}`, length: written - place * PLACE };
+  }
 
   function add(line: string): void {
     // Code of the program may run after its end was told, in a getter of what it threw: nothing comes after the end.
@@ -64,6 +77,9 @@ export function createOutbox(
     add,
     get carries() {
       return room > 0;
+    },
+    get writePlain() {
+      return mayWrite ? writePlain : undefined;
     },
     attach(beside) {
       const size = sizeOf(beside);
@@ -112,7 +128,8 @@ export function createOutbox(
       lines = list();
       return taken;
     },
-    begin(outputBytes, roomForBytes) {
+    begin(outputBytes, roomForBytes, writesPlain) {
+      mayWrite = writesPlain;
       room = roomLeft = roomForBytes;
       closed = false;
       lines = list();
@@ -121,6 +138,11 @@ export function createOutbox(
     },
   };
 }
+
+/** Stands on both sides of the place of a text that the driver puts into its line: no line has this character of itself. */
+const WRITTEN = '\u0002';
+/** The driver gives a place and a length as one number. */
+const PLACE = 2 ** 32;
 
 /** Bytes in all of a list. */
 export function sizeOf(beside: readonly Uint8Array[]): number {

@@ -2,13 +2,15 @@
 // as elsewhere (main.ts); here is only what isolated-vm wants otherwise. Not here: what V8 has too much (v8-prelude.ts).
 import './v8-prelude.ts';
 import boot from './main.ts';
+import { MathMin, ReflectApply, StringFromCharCode, Uint8ArrayConstructor } from './primordials.ts';
+import { defineHidden } from './world/define.ts';
 
 /** The driver's functions: synchronous, over text. */
 type Ask = (service: string, argument: string) => string;
 type Tell = (text: string) => void;
 
-/** What an entry does; `run` is given the program, the others a text. */
-export type Operation = 'install' | 'begin' | 'receive' | 'drain' | 'run';
+/** What an entry does; `run` is given the program, `take` a buffer, the others a text. */
+export type Operation = 'install' | 'begin' | 'take' | 'receive' | 'drain' | 'run';
 type Enter = (operation: Operation, argument: never) => void;
 
 /**
@@ -21,10 +23,12 @@ export default function bootInIsolate(
   tell: Tell,
   halt: Tell,
   bindExit: (exit: (value?: unknown) => never) => void,
+  attach: Tell,
 ): Enter {
   const bridge = boot({
     ask: (service, argument) => ask(service, argument),
     say: (line) => say(line),
+    attach: (buffer, offset, length) => attach(characters(buffer, offset, length)),
     bindExit,
     halt: () => halt(bridge.drain()),
   });
@@ -32,4 +36,24 @@ export default function bootInIsolate(
     if (operation === 'drain') tell(bridge.drain());
     else bridge[operation](argument);
   };
+}
+
+/** Characters that one call of `String.fromCharCode` makes: more are slower. */
+const AT_ONCE = 4096;
+
+/** Bytes as text, a character each, since a buffer cannot be handed out here. Empty for what a program has detached or shrunk since. */
+function characters(buffer: ArrayBuffer, offset: number, length: number): string {
+  let text = '';
+  try {
+    for (let from = 0; from < length; from += AT_ONCE) {
+      const count = MathMin(AT_ONCE, length - from);
+      const part = new Uint8ArrayConstructor(buffer, offset + from, count);
+      // Its own: a program may have replaced the one that all typed arrays have, and would be asked for it.
+      defineHidden(part, 'length', count);
+      text += ReflectApply(StringFromCharCode, undefined, part as unknown as unknown[]) as string;
+    }
+  } catch {
+    return '';
+  }
+  return text;
 }

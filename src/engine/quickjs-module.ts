@@ -23,6 +23,11 @@ interface Ffi {
   QTS_NewObject(context: Pointer): Pointer;
   QTS_NewFunction(context: Pointer, name: string, parameters: number, isConstructor: boolean, id: number): Pointer;
   QTS_NewString(context: Pointer, text: Pointer): Pointer;
+  QTS_NewFloat64(context: Pointer, value: number): Pointer;
+  /** Makes a value of the bytes in an array buffer. */
+  QTS_bjson_decode(context: Pointer, bytes: Pointer): Pointer;
+  /** Writes a value as bytes, which come as an array buffer. */
+  QTS_bjson_encode(context: Pointer, value: Pointer): Pointer;
   QTS_NewArrayBuffer(context: Pointer, bytes: Pointer, length: number): Pointer;
   QTS_GetArrayBuffer(context: Pointer, value: Pointer): Pointer;
   QTS_GetArrayBufferLength(context: Pointer, value: Pointer): number;

@@ -8,8 +8,10 @@ import type { Budget, Engine, Image, Outcome, Realm, Start } from './engine.ts';
 import { tightest } from './entry-time.ts';
 import { GUEST_BUNDLE } from './guest-bundle.ts';
 import { type Boot, BRIDGE, type Bridge, buildId, packBoot, readBoot } from './quickjs-boot.ts';
+import { transcribe } from './quickjs-json.ts';
 import { type BaseImage, GuestMemory, type Layout } from './quickjs-memory.ts';
 import { findLayout, INITIAL_PAGES, type Instance, loadQuickJs, type QuickJsModule } from './quickjs-module.ts';
+import { makesPlainObjects, readPlain } from './quickjs-values.ts';
 import { Seeds } from './seeds.ts';
 import { type Answer, createAnswer } from './services.ts';
 
@@ -26,6 +28,12 @@ const ASK = 1;
 const HALT = 2;
 const SAY = 3;
 const ATTACH = 4;
+const WRITE = 5;
+/** Stands on both sides of the place of a text in `#written`; and a place and a length in one number. See sandbox-runtime/outbox.ts. */
+const WRITTEN = '\u0002';
+const PLACE = 2 ** 32;
+/** Settlements that are shorter are parsed inside: making bytes of them takes its time to begin with. */
+const WORTH_TRANSCRIBING = 32 * 1024;
 /** What a program prints is told before its turn ends, when that takes longer. */
 const TELL_MS = 50;
 /** The guest with a catalog's tools in it, and what is said of those tools where that stays outside. */
@@ -97,6 +105,10 @@ class QuickJsRealm implements Realm {
   #tellAt = 0;
   /** Bytes of the entry so far that travel beside its lines. */
   #attached: ArrayBuffer[] = [];
+  /** Texts of the entry so far that its lines name by their places, and how many bytes more of them there may be. */
+  #written: string[] = [];
+  #roomToWrite = 0;
+  #memoryBytes = 0;
   #interrupted = false;
   #halted = false;
   #starved = false;
@@ -143,6 +155,7 @@ class QuickJsRealm implements Realm {
     this.#setProperty(context, driver, 'halt', ffi.QTS_NewFunction(context, 'halt', 0, false, HALT));
     this.#setProperty(context, driver, 'say', ffi.QTS_NewFunction(context, 'say', 1, false, SAY));
     this.#setProperty(context, driver, 'attach', ffi.QTS_NewFunction(context, 'attach', 3, false, ATTACH));
+    this.#setProperty(context, driver, 'write', ffi.QTS_NewFunction(context, 'write', 1, false, WRITE));
     // A variable of the global scope, not a property of the global object: code that goes through all of those and calls
     // them, as models and attackers do, must not end the program by accident.
     this.#setProperty(
@@ -177,7 +190,7 @@ class QuickJsRealm implements Realm {
   }
 
   start(catalog: string, { code, aliases }: Start, options: StartOptions, budget: Budget): Outcome {
-    const boot = this.#prepare(catalog, options.stackBytes);
+    const boot = this.#prepare(catalog, options);
     return this.#enter(budget, () => {
       const { context, bridge } = boot;
       const { ffi } = this.#instance;
@@ -190,6 +203,7 @@ class QuickJsRealm implements Realm {
         seed: this.#seeds.next(),
         // As much again as the guest itself may hold.
         ...(this.carriesBytes && { roomForBytes: options.memoryBytes }),
+        writesPlain: makesPlainObjects(code),
       };
       this.#call(bridge.begin, JSON.stringify(begin));
       const program = this.#evaluate(context, code, PROGRAM_FILE);
@@ -213,7 +227,7 @@ class QuickJsRealm implements Realm {
   post(settlements: string, budget: Budget, beside: readonly ArrayBuffer[] = []): Outcome {
     return this.#enter(budget, () => {
       for (const buffer of beside) this.#take(buffer);
-      const problem = this.#call(this.#booted.bridge.receive, settlements);
+      const problem = this.#receive(settlements);
       // There was no room for what the host sent, so some of it is lost: the program would wait for it for ever.
       if (problem !== undefined && this.#starved && !this.#interrupted && !this.#halted) throw new Error('starved');
       return undefined;
@@ -237,7 +251,7 @@ class QuickJsRealm implements Realm {
     budget: Budget,
     beside: readonly ArrayBuffer[] = [],
   ): Outcome {
-    this.#prepare(catalog, options.stackBytes);
+    this.#prepare(catalog, options);
     this.#memory.apply(image);
     return this.post(settlements, budget, beside);
   }
@@ -269,7 +283,8 @@ class QuickJsRealm implements Realm {
   }
 
   /** Puts the catalog's image in place, unless it is there already. */
-  #prepare(catalog: string, stackBytes: number): Boot {
+  #prepare(catalog: string, { stackBytes, memoryBytes }: StartOptions): Boot {
+    this.#memoryBytes = memoryBytes;
     const boot = this.#booted;
     if (this.#clean !== catalog) {
       const base = this.#images.get(catalog)?.base;
@@ -291,6 +306,9 @@ class QuickJsRealm implements Realm {
     this.#tellAt = now + TELL_MS;
     this.#said.length = 0;
     this.#attached = [];
+    this.#written = [];
+    // As much again as the guest itself may hold.
+    this.#roomToWrite = this.#memoryBytes;
     this.#interrupted = false;
     this.#halted = false;
     const dead = (kind: ErrorKind, spent?: LimitName): Outcome => ({
@@ -310,7 +328,7 @@ class QuickJsRealm implements Realm {
           this.#interrupted = false;
         }
         if (this.#interrupted) return dead('timeout', limit);
-        const lines = this.#drain();
+        const lines = this.#fillIn(this.#drain());
         if (this.#interrupted) return dead('timeout', limit);
         if (lines === MORE) continue;
         const output = this.#takeSaid();
@@ -360,11 +378,39 @@ class QuickJsRealm implements Realm {
     return lines;
   }
 
+  /** Hands over settlements: long ones as a value that the engine reads from bytes, which is faster than its JSON. */
+  #receive(settlements: string): string | undefined {
+    const { bridge, context } = this.#booted;
+    const bytes = settlements.length < WORTH_TRANSCRIBING ? undefined : transcribe(settlements);
+    const value = bytes === undefined ? undefined : this.#newValue(context, bytes);
+    return value === undefined ? this.#call(bridge.receive, settlements) : this.#callWith(bridge.receive, value);
+  }
+
+  /** A value from the engine's own bytes; `undefined` when there is no room for it, which the parser may still have. */
+  #newValue(context: number, bytes: Uint8Array): number | undefined {
+    const { ffi, module } = this.#instance;
+    const pointer = module._malloc(bytes.length);
+    if (pointer === 0) return undefined;
+    this.#memory.bytes.set(bytes, pointer);
+    // The engine frees them with the buffer.
+    const buffer = ffi.QTS_NewArrayBuffer(context, pointer, bytes.length);
+    const value = ffi.QTS_bjson_decode(context, buffer);
+    ffi.QTS_FreeValuePointer(context, buffer);
+    const exception = ffi.QTS_ResolveException(context, value);
+    if (exception === 0) return value;
+    ffi.QTS_FreeValuePointer(context, exception);
+    return undefined;
+  }
+
   /** Calls one of the bridge's functions with a text. What it threw, as text, or `undefined`. */
   #call(target: number, text: string): string | undefined {
+    return this.#callWith(target, this.#newString(this.#booted.context, text));
+  }
+
+  /** Calls one of the bridge's functions with a value, which is freed. */
+  #callWith(target: number, argument: number): string | undefined {
     const { ffi } = this.#instance;
     const { context, scratch } = this.#booted;
-    const argument = this.#newString(context, text);
     this.#memory.words[scratch >> 2] = argument;
     const result = ffi.QTS_Call(context, target, ffi.QTS_GetUndefined(), 1, scratch);
     const exception = ffi.QTS_ResolveException(context, result);
@@ -390,6 +436,7 @@ class QuickJsRealm implements Realm {
       this.#attach(context, argv);
       return ffi.QTS_GetUndefined();
     }
+    if (id === WRITE) return ffi.QTS_NewFloat64(context, this.#writePlain(context, ffi.QTS_ArgvGetJSValueConstPointer(argv, 0)));
     if (id !== ASK || count < 2) return ffi.QTS_GetUndefined();
     const service = this.#readString(context, ffi.QTS_ArgvGetJSValueConstPointer(argv, 0));
     const argument = this.#readString(context, ffi.QTS_ArgvGetJSValueConstPointer(argv, 1));
@@ -412,6 +459,31 @@ class QuickJsRealm implements Realm {
     const fits = this.carriesBytes && offset >= 0 && length >= 0 && offset + length <= size;
     const { bytes } = this.#memory;
     this.#attached.push(fits ? new Uint8Array(bytes.subarray(pointer + offset, pointer + offset + length)).buffer : new ArrayBuffer(0));
+  }
+
+  /** Keeps a plain value as JSON text for one of the turn's lines. Its place and length in one number, or -1 for what is not plain. */
+  #writePlain(context: number, value: number): number {
+    const { ffi } = this.#instance;
+    const encoded = ffi.QTS_bjson_encode(context, value);
+    const exception = ffi.QTS_ResolveException(context, encoded);
+    if (exception !== 0) {
+      ffi.QTS_FreeValuePointer(context, exception);
+      return -1;
+    }
+    const pointer = ffi.QTS_GetArrayBuffer(context, encoded);
+    const bytes = this.#memory.bytes.subarray(pointer, pointer + ffi.QTS_GetArrayBufferLength(context, encoded));
+    const text = readPlain(bytes, this.#roomToWrite);
+    ffi.QTS_FreeValuePointer(context, encoded);
+    if (text === undefined || text.length > this.#roomToWrite) return -1;
+    this.#roomToWrite -= text.length;
+    return (this.#written.push(text) - 1) * PLACE + text.length;
+  }
+
+  /** The lines with the texts that they name. A name without a text stays, and is no JSON to the host. */
+  #fillIn(lines: string): string {
+    if (this.#written.length === 0) return lines;
+    const parts = lines.split(WRITTEN);
+    return parts.map((part, i) => (i % 2 === 0 ? part : (this.#written[Number(part)] ?? WRITTEN))).join('');
   }
 
   /** Gives the guest a buffer, as bytes of its own memory. */

@@ -16,7 +16,7 @@ import { refusal } from './v8-install.ts';
 
 type Ivm = typeof IsolatedVm;
 /** What the guest's runtime can be asked to do; see sandbox-runtime/v8.ts. */
-type Operation = 'install' | 'begin' | 'run' | 'receive' | 'drain';
+type Operation = 'install' | 'begin' | 'run' | 'take' | 'receive' | 'drain';
 
 /** The file name under which a program's text is compiled; stacks name it. */
 const PROGRAM_FILE = 'program.js';
@@ -39,6 +39,7 @@ export async function createV8({ allowNode22 }: { readonly allowNode22: boolean 
   const shared: Shared = { ivm, answer: createAnswer(), manifests: new Map(), seeds: new Seeds(), code: compileGuest(ivm) };
   return {
     build: createHash('sha256').update(`v8 ${process.versions.v8}\n${version}\n${V8_GUEST_BUNDLE}`).digest('hex').slice(0, 32),
+    carriesBytes: true,
     parks: false,
     // An isolate waits in each, and for every one V8 sets half a gigabyte of address space aside.
     mostRealms: 1,
@@ -104,6 +105,7 @@ class Stopped extends Error {
 
 class V8Realm implements Realm {
   onOutput: ((lines: string) => void) | undefined;
+  carriesBytes = false;
   readonly #shared: Shared;
   readonly #memoryBytes: number;
   #guest: Guest | undefined;
@@ -117,6 +119,9 @@ class V8Realm implements Realm {
   /** The program has called `exit`: its isolate is gone, and `#told` has its last lines. */
   #halted = false;
   #peakBytes = 0;
+  /** Bytes of the turn so far that travel beside its lines, and how many more there may be. */
+  #attached: ArrayBuffer[] = [];
+  #roomToAttach = 0;
 
   constructor(shared: Shared, memoryBytes: number) {
     this.#shared = shared;
@@ -135,6 +140,8 @@ class V8Realm implements Realm {
         aliases,
         store: options.store,
         seed: this.#shared.seeds.next(),
+        // As much again as the guest itself may hold.
+        ...(this.carriesBytes && { roomForBytes: options.memoryBytes }),
       };
       this.#enter(guest, 'begin', JSON.stringify(begin));
       let program: IsolatedVm.Reference;
@@ -149,10 +156,11 @@ class V8Realm implements Realm {
     });
   }
 
-  post(settlements: string, budget: Budget): Outcome {
+  post(settlements: string, budget: Budget, beside: readonly ArrayBuffer[] = []): Outcome {
     const guest = this.#guest;
     if (guest === undefined) throw new Error('There is no program in this realm.');
     return this.#run(budget, guest, () => {
+      for (const buffer of beside) this.#take(guest, buffer);
       this.#enter(guest, 'receive', settlements);
       return undefined;
     });
@@ -201,6 +209,7 @@ class V8Realm implements Realm {
           isolate.dispose();
         }),
         bindExit.derefInto(),
+        new ivm.Callback((bytes: string) => this.#attach(bytes)),
       ],
       { result: { reference: true } },
     ) as Guest['enter'];
@@ -233,6 +242,8 @@ class V8Realm implements Realm {
     this.#tellAt = now + TELL_MS;
     this.#said.length = 0;
     this.#heard = 0;
+    this.#attached = [];
+    this.#roomToAttach = this.#memoryBytes;
     this.#halted = false;
     try {
       const early = work();
@@ -247,7 +258,12 @@ class V8Realm implements Realm {
       if (this.#told === undefined) return { type: 'dead', kind: 'fault', output: this.#takeSaid() };
       const output = this.#takeSaid();
       const lines = output === '' || this.#told === '' ? output + this.#told : `${output}\n${this.#told}`;
-      return { type: 'lines', lines, starved: lines.lastIndexOf(NO_ROOM) > lines.lastIndexOf('\n') };
+      return {
+        type: 'lines',
+        lines,
+        starved: lines.lastIndexOf(NO_ROOM) > lines.lastIndexOf('\n'),
+        ...(this.#attached.length > 0 && { beside: this.#attached }),
+      };
     } catch (error) {
       if (!(error instanceof Stopped)) throw error;
       if (error.kind === 'timeout') return { type: 'dead', kind: 'timeout', limit, output: this.#takeSaid() };
@@ -257,7 +273,11 @@ class V8Realm implements Realm {
   }
 
   /** One entry with its microtasks, within the time that the turn has left. */
-  #enter({ isolate, enter }: Guest, operation: Operation, argument: string | IsolatedVm.Dereference<unknown>): void {
+  #enter(
+    { isolate, enter }: Guest,
+    operation: Operation,
+    argument: string | IsolatedVm.Dereference<unknown> | IsolatedVm.Copy<ArrayBuffer>,
+  ): void {
     if (this.#halted) return;
     const left = this.#entryEnd - performance.now();
     if (left <= 0) throw new Stopped('timeout');
@@ -270,6 +290,23 @@ class V8Realm implements Realm {
       if (performance.now() >= this.#entryEnd - 1) throw new Stopped('timeout');
       // A promise was rejected, and nobody handled it. The guest's runtime tells of that where it should be told.
     }
+  }
+
+  /** Gives the guest a buffer: its memory, not a copy. */
+  #take(guest: Guest, buffer: ArrayBuffer): void {
+    const { ivm } = this.#shared;
+    // Nobody else has it: it came with a message.
+    const copy = new ivm.ExternalCopy(buffer, { transferOut: true });
+    this.#enter(guest, 'take', copy.copyInto({ release: true, transferIn: true }));
+  }
+
+  /** Keeps bytes of the guest's, a character each. The place of every buffer counts, also of one that there is no room for. */
+  #attach(bytes: string): void {
+    const fits = this.carriesBytes && bytes.length <= this.#roomToAttach;
+    if (fits) this.#roomToAttach -= bytes.length;
+    const buffer = new ArrayBuffer(fits ? bytes.length : 0);
+    Buffer.from(buffer).write(fits ? bytes : '', 'latin1');
+    this.#attached.push(buffer);
   }
 
   #hear(line: string): void {

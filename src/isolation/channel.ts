@@ -6,6 +6,8 @@ export interface Channel {
   /** Longest message in bytes, where there is such a limit. */
   readonly mostBytes?: number;
   send(text: string, image?: ArrayBuffer, beside?: readonly ArrayBuffer[]): void;
+  /** Resolves when what was sent has left; `undefined` when it has. For work that can wait, where sending needs this thread to be free. */
+  departure?(): Promise<void> | undefined;
   /** Whether `beside` arrives. Where it does not, bytes are base64 in the text. */
   readonly carriesBytes?: boolean;
   /** Set once, by whoever reads this end. */

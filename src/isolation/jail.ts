@@ -15,6 +15,7 @@ import {
   type WorkerEnvelope,
 } from '../protocol/messages.ts';
 import type { Channel } from './channel.ts';
+import { costOf } from './frames.ts';
 
 /** Longest line of an envelope: its warnings are what is long. */
 const ENVELOPE_BYTES = 1024 * 1024;
@@ -75,7 +76,13 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
   }
 
   /** Answers an entry, and frees the realm when it was the program's last. */
-  function report(current: Inmate, outcome: Outcome, began: number, warnings: readonly Warning[], prepared?: Prepared): void {
+  function report(
+    current: Inmate,
+    outcome: Outcome,
+    began: number,
+    warnings: readonly Warning[],
+    prepared?: Prepared,
+  ): Promise<void> | undefined {
     const cpuMs = performance.now() - began;
     current.cpuMs += cpuMs;
     const peakBytes = current.realm.peakBytes();
@@ -90,18 +97,17 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
       }) as const;
     switch (outcome.type) {
       case 'lines': {
-        if (!fits(outcome.lines)) {
+        if (!fits(outcome.lines, outcome.beside)) {
           say({ ...base(), fate: 'dead', kind: 'limit', diagnosis: TOO_MUCH });
           release(current);
-          return;
+          return undefined;
         }
         const done = endsProgram(outcome.lines);
         const fate = done ? 'done' : 'live';
         if (outcome.starved || warnings.length > 0 || prepared !== undefined)
           say({ ...base(), fate, ...(outcome.starved ? { starved: true } : {}) }, outcome.lines, undefined, outcome.beside);
         else channel.send(sealTurn({ id: current.id, cpuMs, peakBytes, fate }, outcome.lines), undefined, outcome.beside);
-        if (done) release(current);
-        return;
+        return done ? releaseLater(current) : undefined;
       }
       case 'syntax':
         throw new Error('An entry after the first cannot be a syntax error.');
@@ -118,13 +124,15 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
         );
         // A worker that is to go is not tidied up: that could be what takes it down, before it has been heard.
         if (outcome.spent === undefined) release(current);
+        return undefined;
     }
   }
 
   /** Whether what a guest said can be carried to the host in one message. */
-  function fits(lines: string): boolean {
+  function fits(lines: string, beside: readonly ArrayBuffer[] = []): boolean {
     const { mostBytes } = channel;
     if (mostBytes === undefined) return true;
+    if (costOf(beside) > mostBytes) return false;
     const most = mostBytes - ENVELOPE_BYTES;
     return lines.length * 3 <= most || Buffer.byteLength(lines) <= most;
   }
@@ -144,11 +152,19 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
     for (const [size, realm] of realms) if (realm === current.realm) realms.delete(size);
   }
 
-  function enter(current: Inmate, work: (budget: Budget) => Outcome, warnings: readonly Warning[] = []): void {
+  /** Tidies up when the program's last words are on their way: a long message leaves in pieces, and the host would wait for the last. */
+  function releaseLater(current: Inmate): Promise<void> | undefined {
+    const departure = channel.departure?.();
+    if (departure !== undefined) return departure.then(() => release(current));
+    release(current);
+    return undefined;
+  }
+
+  function enter(current: Inmate, work: (budget: Budget) => Outcome, warnings: readonly Warning[] = []): Promise<void> | undefined {
     const began = performance.now();
     const { options } = current;
     const budget: Budget = { cpuMs: options.cpuMs - current.cpuMs, sliceMs: options.sliceMs, deadline: options.deadline };
-    report(current, work(budget), began, warnings);
+    return report(current, work(budget), began, warnings);
   }
 
   async function start(envelope: Extract<HostEnvelope, { type: 'start' }>, source: string): Promise<void> {
@@ -186,7 +202,7 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
       return refuse({ message: outcome.message, ...(place ?? {}) });
     }
     const { code, map } = program;
-    report(current, outcome, began, program.warnings, envelope.guest.places ? { code, map } : undefined);
+    return report(current, outcome, began, program.warnings, envelope.guest.places ? { code, map } : undefined);
   }
 
   async function resume(
@@ -201,7 +217,7 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
     const resumeRealm = realm.resume.bind(realm);
     const current: Inmate = { id: envelope.id, realm, options: envelope, cpuMs: envelope.usedMs };
     admit(current);
-    enter(current, (budget) => resumeRealm(envelope.catalog, image, body, envelope, budget, beside));
+    await enter(current, (budget) => resumeRealm(envelope.catalog, image, body, envelope, budget, beside));
   }
 
   async function explain(envelope: Extract<HostEnvelope, { type: 'diagnose' }>, source: string): Promise<void> {
@@ -232,8 +248,7 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
         return start(envelope, body);
       case 'post': {
         const current = expected(envelope.id);
-        enter(current, (budget) => current.realm.post(body, budget, beside));
-        return undefined;
+        return enter(current, (budget) => current.realm.post(body, budget, beside));
       }
       case 'resume':
         return resume(envelope, body, image, beside);

@@ -6,7 +6,7 @@ import process from 'node:process';
 import { Worker } from 'node:worker_threads';
 import type { Engine } from '../engine/engine.ts';
 import type { Channel } from './channel.ts';
-import { FrameReader, MOST_FRAME_BYTES, writeMessage } from './frames.ts';
+import { FrameReader, LARGEST_FRAME_BYTES, MOST_FRAME_BYTES, writeMessage } from './frames.ts';
 import { serveJail } from './jail.ts';
 
 /** The first thing that the host says to a child, as JSON. */
@@ -15,6 +15,8 @@ export interface ChildStart {
   readonly allowNode22: boolean;
   /** Whether the system does not end the child when the host dies, so that it has to see to it itself. */
   readonly watch: boolean;
+  /** Longest part of a message. */
+  readonly mostBytes: number;
 }
 
 /** The descriptors that the host gives a child. */
@@ -36,11 +38,19 @@ const WATCHER = `
 `;
 
 const pipe = new Socket({ fd: CONVERSATION, readable: true, writable: true });
-const reader = new FrameReader((text, image) => channel.onMessage(text, image));
+let mostBytes = MOST_FRAME_BYTES;
+// The host keeps to its own bounds.
+const reader = new FrameReader((text, image, beside) => channel.onMessage(text, image, beside), LARGEST_FRAME_BYTES);
 const channel: Channel = {
-  mostBytes: MOST_FRAME_BYTES,
-  send(text, image) {
-    for (const part of writeMessage(text, image)) pipe.write(part);
+  get mostBytes() {
+    return mostBytes;
+  },
+  carriesBytes: true,
+  send(text, image, beside) {
+    for (const part of writeMessage(text, image, beside, mostBytes)) pipe.write(part);
+  },
+  departure() {
+    return pipe.writableNeedDrain ? new Promise((resolve) => pipe.once('drain', () => resolve())) : undefined;
   },
   onMessage(text) {
     begin(JSON.parse(text) as ChildStart).catch(end);
@@ -62,16 +72,17 @@ pipe.on('error', () => end());
 process.on('uncaughtException', end);
 process.on('unhandledRejection', end);
 
-async function begin({ watch, ...start }: ChildStart): Promise<void> {
+async function begin({ watch, mostBytes: most, ...start }: ChildStart): Promise<void> {
+  mostBytes = most;
   // What the host says meanwhile waits for the jail.
-  const early: string[] = [];
-  channel.onMessage = (text) => void early.push(text);
+  const early: Parameters<Channel['onMessage']>[] = [];
+  channel.onMessage = (...message) => void early.push(message);
   if (watch) new Worker(WATCHER, { eval: true, env: {}, execArgv: [] }).on('error', end);
   serveJail(channel, await open(start), end);
-  for (const text of early) channel.onMessage(text);
+  for (const message of early) channel.onMessage(...message);
 }
 
-async function open({ engine, allowNode22 }: Omit<ChildStart, 'watch'>): Promise<Engine> {
+async function open({ engine, allowNode22 }: Omit<ChildStart, 'watch' | 'mostBytes'>): Promise<Engine> {
   if (engine === 'v8') return (await import('../engine/v8.ts')).createV8({ allowNode22 });
   const [{ compileQuickJs }, { createQuickJs }] = await Promise.all([
     import('../engine/quickjs-module.ts'),

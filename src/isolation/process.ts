@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { type Alone, type Awake, stayAwake } from './awake.ts';
 import type { Channel } from './channel.ts';
 import type { Command, Confined, InForce } from './confine.ts';
-import { FrameError, FrameReader, writeMessage } from './frames.ts';
+import { FrameError, FrameReader, MOST_FRAME_BYTES, writeMessage } from './frames.ts';
 import type { ChildStart } from './process-entry.ts';
 import type { ResourceLimits } from './resource-limits.ts';
 
@@ -22,7 +22,9 @@ const ENTRY = fileURLToPath(
 /** What a child is. */
 export interface ChildOptions {
   /** What it is to run; whether it has to watch over its host is known here. */
-  readonly start: Omit<ChildStart, 'watch'>;
+  readonly start: Omit<ChildStart, 'watch' | 'mostBytes'>;
+  /** Longest part of a message in bytes. Default 64 MiB. */
+  readonly mostBytes?: number;
   /** The Node binary that it runs on. */
   readonly node: string;
   /** Files and folders that it reads. */
@@ -61,6 +63,8 @@ export function startProcess(options: ChildOptions): Channel & { ref(): void; un
 class ChildWorker implements Channel {
   onMessage: Channel['onMessage'] = () => undefined;
   onLost: Channel['onLost'] = () => undefined;
+  readonly carriesBytes = true;
+  readonly #mostBytes: number;
   readonly #options: ChildOptions;
   readonly #awake: Awake;
   readonly #gone: Promise<void>;
@@ -77,14 +81,15 @@ class ChildWorker implements Channel {
 
   constructor(options: ChildOptions) {
     this.#options = options;
+    this.#mostBytes = options.mostBytes ?? MOST_FRAME_BYTES;
     this.#awake = stayAwake(options.alone);
     this.#gone = this.#live();
   }
 
-  send(text: string, image?: ArrayBuffer): void {
+  send(text: string, image?: ArrayBuffer, beside?: readonly ArrayBuffer[]): void {
     let parts: readonly Uint8Array[];
     try {
-      parts = writeMessage(text, image);
+      parts = writeMessage(text, image, beside, this.#mostBytes);
     } catch (error) {
       // What it was to be told cannot be said: it is of no more use. Not lost in the middle of the caller's own sentence.
       queueMicrotask(() => {
@@ -180,7 +185,7 @@ class ChildWorker implements Channel {
     }
     if (this.#held) this.ref();
     else this.unref();
-    const start: ChildStart = { ...this.#options.start, watch: !inForce.diesWithParent };
+    const start: ChildStart = { ...this.#options.start, watch: !inForce.diesWithParent, mostBytes: this.#mostBytes };
     this.#write([...writeMessage(JSON.stringify(start)), ...this.#early.splice(0)]);
     this.#options.onStart?.(inForce);
     await gone;
@@ -189,12 +194,12 @@ class ChildWorker implements Channel {
 
   #listen(child: ChildProcess, conversation: Socket, onStarted: () => void): void {
     let started = false;
-    const reader = new FrameReader((text, image) => {
+    const reader = new FrameReader((text, image, beside) => {
       this.#awake.heard();
       if (!started) onStarted();
       started = true;
-      this.onMessage(text, image);
-    });
+      this.onMessage(text, image, beside);
+    }, this.#mostBytes);
     conversation.on('data', (chunk: Buffer) => {
       // Whoever could not be understood once is not heard again.
       if (this.#over) return;

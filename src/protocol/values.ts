@@ -93,7 +93,12 @@ export interface WireValue {
   readonly text: string;
   /** Bytes that travel beside the text; a tag of bytes says its place here, a number, in the place of base64. */
   readonly beside?: readonly ArrayBuffer[];
+  /** How long the text is, where another stands for it here. Within a guest only. */
+  readonly length?: number;
 }
+
+/** Writes a big value that is all plain, where an engine has a faster way than its JSON; `undefined` for one that it cannot write so. */
+export type WritePlain = (value: unknown) => WireValue | undefined;
 
 /** A value cannot cross. `path` begins with `$`; `message` is a whole sentence that names it and says what to do. */
 export class UnserializableError extends TypeErrorCtor {
@@ -114,6 +119,8 @@ export class UnserializableError extends TypeErrorCtor {
   }
 }
 
+/** Values of so many members and items are written at once; a faster way for more of them takes its time to begin with. */
+const SMALL = 256;
 /** Fewer bytes are not worth a way of their own. */
 const WORTH_BESIDE = 512;
 
@@ -121,19 +128,22 @@ const WORTH_BESIDE = 512;
  * The value as wire text. Throws `UnserializableError`, or whatever a getter, proxy or `toJSON` of the value throws. With `beside`, bytes are
  * put into that list, uncopied, and the text has their places in it instead of base64.
  */
-export function encodeValue(value: unknown, beside?: Uint8Array[]): WireValue {
-  const text = encodePlain(value);
-  return text === undefined ? encodeTagged(value, beside) : { mode: 'P', text };
-}
-
-/** The first half of `encodeValue`: the text of a value that is plain JSON, `undefined` for any other. Throws what a getter or proxy throws. */
-export function encodePlain(value: unknown): string | undefined {
-  // Also none for a value that answers differently the second time: a `toJSON` that is not listed, a getter, a proxy.
-  return !inheritsToJson() && isPlain(value, 0) ? stringifyJson(value) : undefined;
-}
-
-/** The second half: for what `encodePlain` gave nothing. */
-export function encodeTagged(value: unknown, beside?: Uint8Array[]): WireValue {
+export function encodeValue(value: unknown, beside?: Uint8Array[], writePlain?: WritePlain): WireValue {
+  if (!inheritsToJson()) {
+    const room = { left: writePlain === undefined ? Number.POSITIVE_INFINITY : SMALL };
+    let plain = isPlain(value, 0, room);
+    if (!plain && room.left < 0) {
+      const wire = writePlain?.(value);
+      if (wire !== undefined) return wire;
+      room.left = Number.POSITIVE_INFINITY;
+      plain = isPlain(value, 0, room);
+    }
+    if (plain) {
+      // None for a value that answers differently the second time: a `toJSON` that is not listed, a getter, a proxy.
+      const text = stringifyJson(value);
+      if (text !== undefined) return { mode: 'P', text };
+    }
+  }
   const text = stringifyJson(tag(value, '$', 0, { parents: new SetCtor(), beside }, '')) as string;
   // Dates and other objects with a `toJSON` need no tags. Within a string, the quotes of what stands here would be escaped.
   return { mode: apply(indexOfText, text, ['{"$":']) === -1 ? 'P' : 'T', text };
@@ -159,9 +169,10 @@ const NOTHING: readonly ArrayBuffer[] = [];
 
 /**
  * Whether the engine's own JSON keeps every part of the value. Only looks; getters and proxies may answer differently
- * later, and then the program has misled nobody but itself, since what crosses is the text.
+ * later, and then the program has misled nobody but itself, since what crosses is the text. False also when there is no `room` for all its
+ * members, which is below zero then.
  */
-function isPlain(value: unknown, depth: number): boolean {
+function isPlain(value: unknown, depth: number, room: { left: number }): boolean {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -176,10 +187,13 @@ function isPlain(value: unknown, depth: number): boolean {
   if (value === null) return true;
   if (depth >= DEPTH) return false;
   if (isArray(value)) {
-    for (let i = 0, length = value.length; i < length; i++) {
+    const { length } = value;
+    room.left -= length;
+    if (room.left < 0) return false;
+    for (let i = 0; i < length; i++) {
       const item: unknown = value[i];
       if (typeof item === 'string') continue;
-      if (!isPlain(item, depth + 1)) return false;
+      if (!isPlain(item, depth + 1, room)) return false;
     }
     return true;
   }
@@ -187,7 +201,10 @@ function isPlain(value: unknown, depth: number): boolean {
   if (prototype !== objectPrototype && prototype !== null) return false;
   const object = value as Record<string, unknown>;
   const names = objectKeys(object);
-  for (let i = 0, length = names.length; i < length; i++) {
+  const { length } = names;
+  room.left -= length;
+  if (room.left < 0) return false;
+  for (let i = 0; i < length; i++) {
     const name = names[i] as string;
     const member = object[name];
     const type = typeof member;
@@ -198,7 +215,7 @@ function isPlain(value: unknown, depth: number): boolean {
       return false;
     }
     if (name === 'toJSON' && type === 'function') return false;
-    if (!isPlain(member, depth + 1)) return false;
+    if (!isPlain(member, depth + 1, room)) return false;
   }
   return true;
 }
@@ -609,31 +626,6 @@ export function joinPath(path: string, name: string): string {
 
 function shortPath(path: string): string {
   return path.length <= 60 ? path : `${apply(stringSlice, path, [0, 40])}…`;
-}
-
-/**
- * Deepest nesting of JSON text, read without parsing it, so that no parser or validator meets a text that is too deep for
- * its stack. Linear; stops at `most + 1`. For the host, whose intrinsics nobody replaces: it is ten times as fast with them.
- */
-export function textDepth(text: string, most: number): number {
-  if (text.length <= most) return 0;
-  let depth = 0;
-  let deepest = 0;
-  let quoted = false;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (quoted) {
-      if (code === 92) i++;
-      else if (code === 34) quoted = false;
-    } else if (code === 34) quoted = true;
-    else if (code === 123 || code === 91) {
-      if (++depth > deepest) {
-        deepest = depth;
-        if (deepest > most) return deepest;
-      }
-    } else if (code === 125 || code === 93) depth--;
-  }
-  return deepest;
 }
 
 /** Path of the first own `__proto__` key in a decoded value, or `undefined`. Tools that merge their input must never meet one. */

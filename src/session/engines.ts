@@ -7,6 +7,7 @@ import { findV8, type V8Engine, v8 } from '../engine/v8-install.ts';
 import { createAlone, tellAlone } from '../isolation/awake.ts';
 import type { Channel } from '../isolation/channel.ts';
 import { confine, findMeans, type InForce, type Means, requireSandbox, type Sandbox } from '../isolation/confine.ts';
+import { LARGEST_FRAME_BYTES } from '../isolation/frames.ts';
 import { startInline } from '../isolation/inline.ts';
 import { CHILD_LIMITS, startProcess } from '../isolation/process.ts';
 import { readsOf } from '../isolation/reads.ts';
@@ -66,8 +67,12 @@ const MAX_PARKED_BYTES = 2 * 1024 ** 3;
 const INLINE_STACK_BYTES = 192 * 1024;
 /** Deepest guest stack that fits a child's main thread; a worker thread can have a bigger one. */
 const CHILD_STACK_BYTES = 256 * 1024;
-/** Longest text that surely fits one message to or from a child process, however it has to be escaped. */
-const MOST_MESSAGE_BYTES = 16 * 1024 * 1024;
+/** Values that every child process is made for, and the largest that one can be. */
+const MESSAGE_BYTES = { least: 16 * 1024 * 1024, most: 128 * 1024 * 1024 } as const;
+/** A text takes so many times its length at most in a message, however it has to be escaped. */
+const ESCAPED = 4;
+/** Limits of what goes into one message. */
+const MESSAGE_LIMITS = ['valueBytes', 'argumentBytes', 'resultBytes', 'storeBytes'] as const;
 /**
  * What a child has for itself, beside what its programs need. Address space that may be written to counts, and for each isolate (Node's own
  * too) V8 takes half a gigabyte of that for code, though it hardly uses it: where the system tells how much that is here, the limit is
@@ -150,9 +155,14 @@ export class Engines {
     if (isolation === 'inline') return { ...limits, stackBytes: Math.min(limits.stackBytes, INLINE_STACK_BYTES) };
     if (isolation !== 'process') return limits;
     const fitted: Record<keyof Limits, number> = { ...limits, stackBytes: Math.min(limits.stackBytes, CHILD_STACK_BYTES) };
-    for (const name of ['valueBytes', 'argumentBytes', 'resultBytes', 'storeBytes'] as const)
-      fitted[name] = Math.min(limits[name], MOST_MESSAGE_BYTES);
+    for (const name of MESSAGE_LIMITS) fitted[name] = Math.min(limits[name], this.#messageBytes);
     return fitted;
+  }
+
+  /** The largest value that a child process is made for: what the application's own limits allow. */
+  get #messageBytes(): number {
+    const { least, most } = MESSAGE_BYTES;
+    return Math.min(Math.max(least, ...MESSAGE_LIMITS.map((name) => this.#limits[name])), most);
   }
 
   /** The scheduler of an engine, made when it is first asked for. Rejects with a `CodeModeError` when the engine cannot be had here. */
@@ -211,6 +221,7 @@ export class Engines {
       spawn: () =>
         startProcess({
           start: { engine: name, allowNode22: isV8 && engine.allowNode22 },
+          mostBytes: Math.min(ESCAPED * this.#messageBytes, LARGEST_FRAME_BYTES),
           node,
           reads,
           limits: systemLimits(ownBytes, { memoryBytes, cpuMs }),

