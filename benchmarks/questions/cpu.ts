@@ -60,7 +60,7 @@ export const question: Question = {
         floor: FLOOR,
         rounds: 7,
         warmMs: 1,
-        boundMs: 10_000,
+        boundMs: 4_000,
       });
       for (const [subject, list] of ratios) if (!Number.isNaN(medianOf(part, subject))) list.push(medianRatio(part, subject, FLOOR));
     }

@@ -9,7 +9,7 @@ const AT_ONCE = 8;
 /** How long programs are started for a round; those at work then are waited for. */
 const ROUND_MS = 250;
 const COMPUTING_MS = 20;
-const HOG_MS = 600;
+const HOG_MS = 1_000;
 
 const tools = { add: async ({ a, b }: { a: number; b: number }): Promise<number> => a + b };
 const twoCalls = 'const one = await tools.add({ a: 0, b: 1 }); return await tools.add({ a: one, b: 2 });';
