@@ -5,7 +5,7 @@ import { sizeText } from './figures.ts';
 
 /**
  * By question, the titles of its parts that are headlines. A title may be a beginning, since it may hold counts. Of a curve it is the largest size
- * that ours has; of a table, in which systems are columns, the percentages of its row `all`. A question that is not here is told by its first comparison.
+ * that ours and half of all have; of a table, in which systems are columns, the percentages of its row `all`. A question that is not here is told by its first comparison.
  */
 const TITLES: Readonly<Record<string, readonly string[]>> = {
   start: ['`return 1`, one after another', 'Loading, opening'],
@@ -62,7 +62,9 @@ function asComparison(part: Part): Comparison | undefined {
       return part;
     case 'curve': {
       const { title, unit, sizeOf, lines } = part;
-      const size = lines.find(({ subject }) => subject === OURS)?.points.at(-1)?.size;
+      const have = (size: number): number => lines.filter(({ points }) => points.some((point) => point.size === size)).length;
+      const own = lines.find(({ subject }) => subject === OURS)?.points ?? [];
+      const size = own.findLast((point) => have(point.size) * 2 >= lines.length)?.size;
       if (size === undefined) return undefined;
       const rows = lines.flatMap(({ subject, points }): Row[] => {
         const point = points.find((each) => each.size === size);

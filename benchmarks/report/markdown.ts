@@ -128,7 +128,7 @@ function summarySection(headlines: readonly Headline[], missing: readonly string
   });
   return [
     '## In short',
-    'One row for each headline. The columns of other systems say how many times as dear as ours they are, by the median of the ratios of every round: below 1× they are cheaper.',
+    'One row for each headline. The columns of other systems say how many times as dear as ours they are, by the median of the ratios of every round: below 1× they are cheaper. Where more is better, it is how many times as much ours does.',
     table([head, ...rows], 1),
     missing.length === 0 ? '' : `Not measured, though it should stand here: ${missing.join('; ')}.`,
     `![How many times as dear as ours each system is, for each headline](plots/${OVERVIEW})`,

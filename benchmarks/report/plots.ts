@@ -18,11 +18,13 @@ const FLOOR = "the row's floor";
 /** How many times as dear as ours: a row for each headline, a dot for each system, a line from p10 to p90. */
 export function drawOverview(headlines: readonly Headline[], subjects: Subjects): string {
   const label = ({ question, part: { title } }: Headline): string => `${question}: ${plain(title)}`;
+  const isSystem = (subject: string): boolean =>
+    subjects.kindOf(subject) === 'ours' && subjects.systems.some(({ name }) => name === subject);
   const all = headlines.map((headline) => ({
     label: label(headline),
     dots: headline.others
-      // A floor stands in its own row alone: others would make all that matters narrow.
-      .filter(({ subject }) => subject === headline.part.floor || ['ours', 'peer'].includes(subjects.kindOf(subject)))
+      // Other floors, and ours with other settings, would make all that matters narrow.
+      .filter(({ subject }) => subject === headline.part.floor || isSystem(subject) || subjects.kindOf(subject) === 'peer')
       .filter(({ ratio }) => ratio.median > 0)
       .map(({ subject, ratio }) => ({ subject: subjects.kindOf(subject) === 'floor' ? FLOOR : subject, ratio, label: label(headline) })),
   }));

@@ -187,15 +187,16 @@ describe('the page', () => {
     );
   });
 
-  test('has headlines of curves, at the largest size that ours has, and of tables, by their percentages', () => {
+  test('has headlines of curves, at the largest size that ours and half of all have, and of tables, by their percentages', () => {
     const curve: Curve = {
       kind: 'curve',
       title: 'Resident memory of a waiting program',
       unit: 'KB',
       sizeOf: 'programs',
       lines: [
-        { subject: 'callgate', points: [1, 10].map((size) => ({ size, rounds: [size] })) },
+        { subject: 'callgate', points: [1, 10, 1_000].map((size) => ({ size, rounds: [size] })) },
         { subject: 'run', points: [1, 10, 100].map((size) => ({ size, rounds: [size * 3] })) },
+        { subject: 'utcp', points: [{ size: 1, rounds: [2] }] },
       ],
     };
     const table: Part = {
