@@ -1,21 +1,30 @@
-// The process of one pattern on one system: loads the system, says so, runs the one program, answers. Started by attempt.ts.
-import { once } from 'node:events';
+// A process of one system: loads it, says so, runs one program after another, each in what is opened anew, and answers. Started by attempt.ts.
 import process from 'node:process';
-import { type Answer, makeTools } from './pattern.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Said } from './attempt.ts';
+import { makeTools } from './pattern.ts';
 import { SYSTEMS, TIMEOUT_MS } from './systems.ts';
+
+/** What a program left behind has this long to show itself. */
+const AFTERWARDS_MS = 50;
 
 const [name] = process.argv.slice(2);
 const system = SYSTEMS.find(({ peer }) => peer.name === name);
-if (system === undefined || process.send === undefined) throw new Error(`There is no system ${name}, or nobody to answer to.`);
-const opened = await system.peer.open({ ...(await makeTools()), timeoutMs: TIMEOUT_MS, hasOwnLimits: true });
-const asked = once(process, 'message');
+if (system === undefined) throw new Error(`There is no system ${name}.`);
+const { peer, textOf } = system;
+const say = (said: Said): void => void process.send?.(said);
+// Tools are new for each, since some count their calls.
+const open = async () => peer.open({ ...(await makeTools()), timeoutMs: TIMEOUT_MS, hasOwnLimits: true });
+
+let opened = await open();
 // A system that waits for nothing any more has hung; without this the process would end.
 setInterval(() => undefined, 60_000);
-process.send('ready');
-const [source] = (await asked) as [string];
-const outcome = await opened.run(source);
-const answer: Answer =
-  outcome.status === 'completed' ? { status: 'completed', json: await system.textOf(outcome.value), output: outcome.output } : outcome;
-process.send(answer);
-// What it left behind has a moment to show itself. Then an end that asks nobody: isolated-vm hangs in one that goes in good order.
-setTimeout(() => process.kill(process.pid, 'SIGKILL'), 50);
+process.on('message', async (source: string) => {
+  const outcome = await opened.run(source);
+  say(outcome.status === 'completed' ? { status: 'completed', json: await textOf(outcome.value), output: outcome.output } : outcome);
+  await delay(AFTERWARDS_MS);
+  await Promise.race([opened.close?.(), delay(1_000)]);
+  opened = await open();
+  say('ready');
+});
+say('ready');

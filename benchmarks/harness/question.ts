@@ -99,6 +99,9 @@ export interface Bench {
   absent(subject: string, reason: string, part?: string): void;
 }
 
+/** A task is not repeated any more when it has been at work for this long: a slow subject gets fewer times, not a longer round. */
+const ENOUGH_MS = 200;
+
 /** A task that does something often and gives the median of its times, in milliseconds per unit. */
 export function timed(
   work: () => unknown,
@@ -106,11 +109,12 @@ export function timed(
 ): Task {
   return async () => {
     const list: number[] = [];
-    for (let i = 0; i < times; i++) {
+    const enough = performance.now() + ENOUGH_MS;
+    do {
       const began = clock();
       await work();
       list.push((clock() - began) / units);
-    }
+    } while (list.length < times && performance.now() < enough);
     return list.sort((a, b) => a - b)[list.length >> 1] as number;
   };
 }

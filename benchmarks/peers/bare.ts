@@ -5,7 +5,7 @@ import { bridged, type Leaf, leaves, type Setup, type Tools } from './peer.ts';
 /** What crosses: a value as its JSON, bytes as themselves, nothing as nothing. */
 export type Packed = string | Uint8Array | undefined;
 
-export function pack(value: unknown): Packed {
+function pack(value: unknown): Packed {
   return value instanceof Uint8Array ? value : JSON.stringify(value);
 }
 

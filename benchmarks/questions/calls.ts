@@ -12,6 +12,8 @@ const PIPE = 'an empty frame to a process and back';
 const IN_A_ROW = 200;
 const AT_ONCE = 256;
 const SLOW_MS = 50;
+/** Two thousand programs of ours, until what runs them is compiled in full. */
+const WARM_MS = 1_200;
 
 const one = 'return (await tools.echo({ value: 1 })).value;';
 const row = `for (let i = 0; i < ${IN_A_ROW}; i++) await tools.echo({ value: i });`;
@@ -31,16 +33,16 @@ export const question: Question = {
   asks: 'What does a call of a tool cost: alone, many in a row, 256 at once, and sixteen at once that each take 50 ms?',
   subjects: {
     ...subjectsOf({ tools }, (program) => ({
-      one: timed(() => program(fresh(one)), { times: 20 }),
-      row: timed(() => program(fresh(row)), { times: 3, units: IN_A_ROW }),
-      atOnce: timed(() => program(fresh(atOnce)), { times: 3 }),
+      one: timed(() => program(fresh(one)), { times: 40 }),
+      row: timed(() => program(fresh(row)), { times: 5, units: IN_A_ROW }),
+      atOnce: timed(() => program(fresh(atOnce)), { times: 5 }),
       slow: timed(() => program(fresh(slow))),
     })),
     [MESSAGE]: echoSubject(threadEcho, ['row']),
     [PIPE]: echoSubject(pipeEcho, ['row']),
   },
   async run(bench) {
-    await bench.compare({ title: 'A program with one call', task: 'one', unit: 'µs', ours: OURS, floor: FLOOR });
+    await bench.compare({ title: 'A program with one call', task: 'one', unit: 'µs', ours: OURS, floor: FLOOR, warmMs: WARM_MS });
     const inARow = await bench.compare({
       title: `A call, ${IN_A_ROW} awaited one after another`,
       task: 'row',

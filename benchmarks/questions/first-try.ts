@@ -1,8 +1,8 @@
 // How many programs run right as a model would write them? The program patterns of ../shared/programs on this library and on the peers that are
-// whole systems. Not a question of speed: every pattern is run once by each, in a process of its own.
+// whole systems. Not a question of speed: every pattern is run once by each, what fails once more in a process of its own.
 //
 //   npm run bench -- first-try -- --why callgate run      two of them, with what is wrong with each failure
-import { attempt } from '../first-try/attempt.ts';
+import { Attempts } from '../first-try/attempt.ts';
 import { type Pattern, readPatterns } from '../first-try/pattern.ts';
 import { SYSTEMS, type System } from '../first-try/systems.ts';
 import type { Question } from '../harness/question.ts';
@@ -16,7 +16,7 @@ type Verdicts = ReadonlyMap<Pattern, string | undefined>;
 export const question: Question = {
   name: 'first-try',
   asks: 'How many programs run right, first time, as a model would write them?',
-  // Each pattern has a process of its own: nobody stays open.
+  // Programs may take their process with them: the harness keeps none of these.
   subjects: {},
   async run(bench) {
     const asksWhy = bench.args[0] === '--why';
@@ -67,7 +67,12 @@ async function attemptAll(system: System, patterns: readonly Pattern[]): Promise
   const verdicts = new Map<Pattern, string | undefined>(asked.map((pattern) => [pattern, undefined]));
   const queue = asked.values();
   const lane = async (): Promise<void> => {
-    for (const pattern of queue) verdicts.set(pattern, await attempt(system, pattern));
+    const attempts = new Attempts(system);
+    try {
+      for (const pattern of queue) verdicts.set(pattern, await attempts.attempt(pattern));
+    } finally {
+      attempts.close();
+    }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
   return verdicts;

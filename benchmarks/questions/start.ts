@@ -4,13 +4,21 @@ import { compileQuickJs } from '../../src/engine/quickjs-module.ts';
 import { echoSubject, pipeEcho, threadEcho } from '../harness/floors.ts';
 import { type Question, type Subject, timed } from '../harness/question.ts';
 import { growth, medianOf, medianRatio } from '../harness/result.ts';
+import { child, sandboxed } from '../peers/callgate.ts';
 import { type Opened, type Peer, type Tools, valueIn } from '../peers/peer.ts';
 import { fresh, OURS, PEERS } from '../peers/peers.ts';
+import { quickJsWasiSnapshot } from '../peers/quickjs-wasi.ts';
 
 const MESSAGE = 'an empty message to a thread and back';
 const PIPE = 'an empty frame to a process and back';
 const RESTORE = 'putting back the image alone';
+/** Several thousand programs of ours, until what runs them is compiled in full. */
+const WARM_MS = 1_200;
 const TOOLS = [0, 10, 100, 500, 1_000, 5_000];
+
+/** Those that go another's way, at more cost: their curves would lie beside it. */
+const ALIKE: readonly string[] = [child.name, sandboxed.name, quickJsWasiSnapshot.name];
+const SIZED = [...PEERS.map(({ name }) => name).filter((name) => !ALIKE.includes(name)), RESTORE];
 
 const echo = async (input: unknown): Promise<unknown> => input;
 const source = (): string => fresh('return 1');
@@ -25,16 +33,18 @@ function subjectOf(peer: Peer): Subject {
     };
     await run();
     const first = performance.now() - began;
-    const sized = new Map<number, Promise<Opened>>();
+    let sized: { readonly size: number; readonly opened: Opened } | undefined;
     return {
       tasks: {
         row: timed(run, { times: 30 }),
         rested: timed(run, { times: 1 }),
         first: async () => first,
         async tools(size) {
-          const open = sized.get(size) ?? peer.open({ tools: many(size) });
-          sized.set(size, open);
-          const other = await open;
+          if (sized?.size !== size) {
+            await sized?.opened.close?.();
+            sized = { size, opened: await peer.open({ tools: many(size) }) };
+          }
+          const { opened: other } = sized;
           return timed(async () => valueIn(await other.run(source())), { times: 15 })(1);
         },
       },
@@ -89,7 +99,14 @@ export const question: Question = {
     [PIPE]: echoSubject(pipeEcho, ['row', 'rested']),
   },
   async run(bench) {
-    const row = await bench.compare({ title: '`return 1`, one after another', task: 'row', unit: 'µs', ours: OURS, floor: MESSAGE });
+    const row = await bench.compare({
+      title: '`return 1`, one after another',
+      task: 'row',
+      unit: 'µs',
+      ours: OURS,
+      floor: MESSAGE,
+      warmMs: WARM_MS,
+    });
     await bench.compare({
       title: '`return 1`, after a pause',
       task: 'rested',
@@ -106,14 +123,15 @@ export const question: Question = {
       rounds: 3,
       isFresh: true,
     });
-    const systems = PEERS.map(({ name }) => name);
     const tools = await bench.draw({
       title: '`return 1` beside a number of tools',
       task: 'tools',
       unit: 'µs',
       sizeOf: 'tools',
       sizes: TOOLS,
-      subjects: [...systems, RESTORE],
+      rounds: 3,
+      boundMs: 4_000,
+      subjects: SIZED,
     });
     bench.aim({
       what: 'starting in a thread, above the empty message, in empty messages',
