@@ -28,7 +28,7 @@ export const RATIOS: readonly Bound[] = [
     of: 'putting back the image alone',
     to: OURS,
     atMost: 0.5,
-    reason: 'The image is the smaller part of a start: only pages that were written are copied.',
+    reason: 'The image is the smaller part of a start: it is copied, and nothing is made anew.',
   },
   {
     question: 'start',
@@ -36,7 +36,7 @@ export const RATIOS: readonly Bound[] = [
     of: OURS,
     from: 0,
     size: 500,
-    atMost: 1.5,
+    atMost: 2,
     reason: 'Tools are in the image; a program does not pay for those that it does not call.',
   },
   {

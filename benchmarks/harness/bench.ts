@@ -124,7 +124,7 @@ export async function ask(
   };
 
   const drawAll = async (
-    { title, task, unit, sizeOf, sizes, subjects, rounds: count = 5, boundMs, isFresh, warmMs, togetherUpTo = 0, upTo = {} }: Drawing,
+    { title, task, unit, sizeOf, sizes, subjects, rounds: count = 5, boundMs, isFresh, warmMs, togetherUpTo = -1, upTo = {} }: Drawing,
     also: readonly Also[],
   ): Promise<readonly Curve[]> => {
     const wanted = [{ title, task, unit }, ...also];

@@ -13,7 +13,7 @@ const IN_A_ROW = 200;
 const AT_ONCE = 256;
 const SLOW_MS = 50;
 /** Two thousand programs of ours, until what runs them is compiled in full. */
-const WARM_MS = 1_200;
+const WARM_MS = 900;
 
 const one = 'return (await tools.echo({ value: 1 })).value;';
 const row = `for (let i = 0; i < ${IN_A_ROW}; i++) await tools.echo({ value: i });`;

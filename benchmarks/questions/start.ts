@@ -13,7 +13,7 @@ const MESSAGE = 'an empty message to a thread and back';
 const PIPE = 'an empty frame to a process and back';
 const RESTORE = 'putting back the image alone';
 /** Several thousand programs of ours, until what runs them is compiled in full. */
-const WARM_MS = 1_200;
+const WARM_MS = 900;
 const TOOLS = [0, 10, 100, 500, 1_000, 5_000];
 
 /** Those that go another's way, at more cost: their curves would lie beside it. */
@@ -113,7 +113,7 @@ export const question: Question = {
       unit: 'µs',
       ours: OURS,
       floor: MESSAGE,
-      rounds: 31,
+      rounds: 21,
     });
     const tools = await bench.draw({
       title: '`return 1` beside a number of tools',
