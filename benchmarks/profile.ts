@@ -43,7 +43,9 @@ async function work(): Promise<void> {
   // The file of that name; QUESTIONS has listed it.
   const { question } = (await import(new URL(`questions/${name}.js`, import.meta.url).href)) as { question: Question };
   const known = Object.keys(question.subjects);
-  const subject = names[1] ?? (known.includes(OURS) ? OURS : (known[0] ?? ''));
+  if (known.length === 0) return refuse(`The question ${name} has nothing to profile: its programs have processes of their own.`);
+  // Ours as everybody has it, else whatever of ours there is, else the first.
+  const subject = names[1] ?? known.find((each) => each === OURS) ?? known.find((each) => each.includes(OURS)) ?? (known[0] as string);
   const open = question.subjects[subject];
   if (open === undefined) return refuse(`The question ${name} has no subject ${subject}. It has: ${known.join('; ')}.`);
   const profiler = await openProfiler();
@@ -53,6 +55,7 @@ async function work(): Promise<void> {
   if (task === undefined) return refuse(`${subject} has no task ${taskName}. It has: ${Object.keys(tasks).join(', ')}.`);
   const size = numberOf('size', 1);
   const seconds = numberOf('seconds', 4);
+  if (!(size >= 0) || !(seconds > 0)) return refuse('`--size` and `--seconds` take a number, as in --seconds=4.');
   const repeat = async (ms: number): Promise<number> => {
     const until = performance.now() + ms;
     let rounds = 0;
@@ -62,17 +65,20 @@ async function work(): Promise<void> {
     } while (performance.now() < until);
     return rounds;
   };
-  await repeat(WARM_MS);
+  await repeat(WARM_MS).catch((error: unknown) =>
+    refuse(`${taskName} failed with --size=${size}: ${error instanceof Error ? error.message : error} Another task or size may do.`),
+  );
   await profiler.start();
   const rounds = await repeat(seconds * 1000);
   const { profiles, unseen } = await profiler.stop();
   const folder = resolve('benchmarks/profiles');
   mkdirSync(folder, { recursive: true });
   console.log(`${name}, ${subject}, ${taskName}: ${rounds} rounds in ${seconds} s\n`);
-  const of = subject === OURS ? '' : `-${subject.replace(/\W+/g, '-')}`;
+  const slug = (text: string): string => text.replace(/\W+/g, '-').replace(/-$/, '');
+  const of = subject === OURS ? '' : `-${slug(subject)}`;
   for (const [thread, profile] of profiles) {
     const { hot, busyMs, idleMs } = hottest(profile, process.cwd());
-    const path = join(folder, `${name}${of}-${taskName}-${thread}`);
+    const path = join(folder, `${name}${of}-${slug(taskName)}-${thread}`);
     writeFileSync(`${path}.cpuprofile`, JSON.stringify(profile));
     writeFileSync(`${path}.svg`, flame(profile, process.cwd(), `${name}, ${subject}, ${taskName}, ${thread}`));
     console.log(`${thread}: ${digits(busyMs)} ms at work, ${digits(idleMs)} ms idle`);

@@ -230,7 +230,8 @@ class Standing {
 
   static async open(question: string, subject: string, args: readonly string[]): Promise<Standing> {
     const child = fork(STAND, [question, subject, ...args], {
-      execArgv: process.execArgv,
+      // As users run it: maps of sources are for the harness's own errors.
+      execArgv: process.execArgv.filter((flag) => flag !== '--enable-source-maps'),
       // What a subject prints is not a figure; where it dies, the last of it says why.
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import process from 'node:process';
 import { Worker } from 'node:worker_threads';
 import { FrameReader, writeMessage } from '../../src/isolation/frames.ts';
-import { type Subject, timed } from './question.ts';
+import { type Subject, type Task, timed } from './question.ts';
 
 /** Sends a text and gets it back. */
 export interface Echo {
@@ -49,13 +49,16 @@ export function pipeEcho(): Echo {
   };
 }
 
-/** An echo as a subject whose tasks all send one small message `times` times. */
-export function echoSubject(open: () => Echo, tasks: readonly string[], times = 100): Subject {
+/** An echo as a subject: each task sends so many small messages, one after another, ten times over where they are many. */
+export function echoSubject(open: () => Echo, tasks: Readonly<Record<string, number>>): Subject {
   return async () => {
     const { roundTrip, close } = open();
-    const work = async (): Promise<void> => {
-      for (let i = 0; i < times; i++) await roundTrip('[1,0,{"value":1}]');
+    const task = (messages: number): Task => {
+      const work = async (): Promise<void> => {
+        for (let i = 0; i < messages; i++) await roundTrip('[1,0,{"value":1}]');
+      };
+      return timed(work, { units: messages, times: messages > 1 ? 10 : 1 });
     };
-    return { tasks: Object.fromEntries(tasks.map((task) => [task, timed(work, { units: times })])), close };
+    return { tasks: Object.fromEntries(Object.entries(tasks).map(([name, messages]) => [name, task(messages)])), close };
   };
 }

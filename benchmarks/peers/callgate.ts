@@ -1,6 +1,6 @@
 // This library, in each of its isolations and engines. Checks are those that every user has: input by a schema, counts, limits.
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { type CodeModeOptions, createCodeMode, defineTool, type ToolSource } from '../../src/index.ts';
+import type { CodeModeOptions, defineTool, ToolSource } from '../../src/index.ts';
 import { DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_MS, type Peer, type Tools } from './peer.ts';
 
 /** Nobody's load is these: what is measured must not be a limit. */
@@ -11,11 +11,12 @@ function callgate(name: string, where: string, options: Pick<CodeModeOptions, 'e
     name,
     where,
     async open(setup) {
+      const { createCodeMode, defineTool } = await import('../../src/index.ts');
       const { tools, spec, takesBytes = false, hasOwnLimits = false } = setup;
       const { timeoutMs = DEFAULT_TIMEOUT_MS, memoryBytes = DEFAULT_MEMORY_BYTES } = setup;
       const codeMode = createCodeMode({
         ...options,
-        tools: wrap(tools, takesBytes ? ANYTHING : CHECKED),
+        tools: wrap(tools, takesBytes ? ANYTHING : CHECKED, defineTool),
         workers: 2,
         showError: (error) => error as Error,
         limits: hasOwnLimits ? { wallMs: timeoutMs } : { ...WIDE, memoryBytes, cpuMs: timeoutMs, sliceMs: timeoutMs, wallMs: timeoutMs },
@@ -49,13 +50,13 @@ const ANYTHING = {
 } as const;
 const CHECKED = { inputSchema: {} } as const;
 
-function wrap(tools: Tools, schema: typeof ANYTHING | typeof CHECKED): ToolSource {
+function wrap(tools: Tools, schema: typeof ANYTHING | typeof CHECKED, define: typeof defineTool): ToolSource {
   return Object.entries(tools).map(([name, member]) => {
-    if (typeof member !== 'function') return { namespace: name, tools: () => wrap(member, schema) };
+    if (typeof member !== 'function') return { namespace: name, tools: () => wrap(member, schema, define) };
     // What a program gave: each tool looks at that itself.
     const call = member as (...args: unknown[]) => unknown;
     // Several arguments are one array to a tool that takes any value; `sum` wants them one by one.
     const execute = (input: unknown): unknown => (name === 'sum' && Array.isArray(input) ? call(...input) : call(input));
-    return defineTool({ name, description: `The tool ${name}.`, ...schema, execute });
+    return define({ name, description: `The tool ${name}.`, ...schema, execute });
   });
 }

@@ -38,8 +38,8 @@ export const question: Question = {
       atOnce: timed(() => program(fresh(atOnce)), { times: 5 }),
       slow: timed(() => program(fresh(slow))),
     })),
-    [MESSAGE]: echoSubject(threadEcho, ['row']),
-    [PIPE]: echoSubject(pipeEcho, ['row']),
+    [MESSAGE]: echoSubject(threadEcho, { row: 100 }),
+    [PIPE]: echoSubject(pipeEcho, { row: 100 }),
   },
   async run(bench) {
     await bench.compare({ title: 'A program with one call', task: 'one', unit: 'µs', ours: OURS, floor: FLOOR, warmMs: WARM_MS });

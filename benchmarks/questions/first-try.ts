@@ -25,6 +25,8 @@ export const question: Question = {
     if (strange.length > 0)
       throw new Error(`There is no ${strange.join(', ')}; known are ${SYSTEMS.map(({ peer }) => peer.name).join(', ')}.`);
     const all = readPatterns();
+    if (all === undefined)
+      return bench.note('Not asked: it needs the program patterns, which lie beside the repository, in ../shared/programs.');
     const patterns = bench.isSmoke ? all.filter((_, index) => index % 30 === 0) : all;
     const verdicts = new Map<System, Verdicts>();
     for (const system of SYSTEMS) {

@@ -131,6 +131,9 @@ export const question: Question = {
       value: rate === undefined ? Number.NaN : medianOf(rate, OURS),
       atLeast: 3_000,
     });
+    bench.note(
+      'Beside a loop without end ours alone is asked, whose programs share workers: who makes a thread or an isolate for each has nothing to share but the processor, and who runs guests in the host’s own thread stands still.',
+    );
     bench.aim({ what: 'what is left beside a loop without end, %', value: medianOf(beside, first), atLeast: 40 });
   },
 };
