@@ -27,8 +27,8 @@ export function createSmallInputs(): (value: unknown) => string | undefined {
   return (value) => {
     if (typeof value !== 'object' || value === null || ObjectGetPrototypeOf(value) !== ObjectPrototype || ArrayIsArray(value))
       return undefined;
-    // A program may have given one to every object.
-    if ((ObjectPrototype as { toJSON?: unknown }).toJSON !== undefined) return undefined;
+    // Its own, listed or not, or one that a program has given to every object.
+    if ((value as { toJSON?: unknown }).toJSON !== undefined) return undefined;
     const names = ObjectKeys(value);
     // None at all may be a boxed number.
     if (names.length === 0 || names.length > FEW) return undefined;

@@ -136,7 +136,7 @@ class ExecutionBroker implements Broker {
   take(request: CallRequest, answered: (delivery: Delivery) => void): void {
     // With spans each goes its way in a context of its own.
     if (this.#options.reporter?.spans === true) void this.call(request).then(answered);
-    else this.#context.runInAsyncScope(() => this.#begin(request, answered));
+    else this.#context.runInAsyncScope(() => this.#begin(request, answered, newContext()));
   }
 
   proceed(): void {
@@ -200,7 +200,7 @@ class ExecutionBroker implements Broker {
   }
 
   /** Counts the call, and sends it on its way. */
-  #begin(request: CallRequest, answered: (delivery: Delivery) => void, context?: AsyncResource): void {
+  #begin(request: CallRequest, answered: (delivery: Delivery) => void, context: AsyncResource): void {
     if (this.#ending.reached) return void this.#ready.push(() => answered(PROGRAM_ENDED));
     if (!this.#meter.admit()) {
       const delivery = this.#overLimit(request);
@@ -217,7 +217,7 @@ class ExecutionBroker implements Broker {
 
   /** Takes a call to where it waits, or to its end. */
   #step(journey: Journey, given: unknown, isThrown = false): void {
-    const { call, way, answered, context } = journey;
+    const { call, way, answered } = journey;
     let at: IteratorResult<Wait, Delivery>;
     try {
       at = isThrown ? way.throw(given) : way.next(given);
@@ -234,7 +234,7 @@ class ExecutionBroker implements Broker {
       return;
     }
     if (at.value === OTHERS) {
-      this.#ready.push(context === undefined ? journey : () => context.runInAsyncScope(() => this.#step(journey, undefined)));
+      this.#ready.push(journey);
       return;
     }
     const resume = (value: unknown, wasThrown: boolean): void => {
@@ -256,7 +256,7 @@ class ExecutionBroker implements Broker {
       // It grows while it is gone through.
       for (const next of this.#ready) {
         if (typeof next === 'function') next();
-        else this.#step(next, undefined);
+        else next.context.runInAsyncScope(() => this.#step(next, undefined));
       }
     } finally {
       this.#ready = [];
@@ -286,7 +286,8 @@ class ExecutionBroker implements Broker {
     const checking = this.#validate(entry, sent.value);
     const checked = checking instanceof Promise ? yield* outcomeOf(checking) : checking;
     if (checking === checked) yield OTHERS;
-    if (checked === ENDED) return this.#aborted(call);
+    // Nobody is asked about a call of a program that has ended.
+    if (checked === ENDED || this.#ending.reached) return this.#aborted(call);
     if (!checked.ok) return this.#refuse(call, checked.delivery, checked.error);
     let input = checked.value;
 
@@ -696,8 +697,8 @@ interface Journey {
   readonly call: Call;
   readonly way: Way;
   readonly answered: (delivery: Delivery) => void;
-  /** Its own context, where it is not that of the others. */
-  readonly context: AsyncResource | undefined;
+  /** A context of its own, made of that of the program: what one tool enters (`enterWith`) is not where another finds itself. */
+  readonly context: AsyncResource;
 }
 
 /** The async context of whoever calls this. Not `AsyncLocalStorage.snapshot()`, which is a hundred times as dear on Node 20. */

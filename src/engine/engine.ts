@@ -51,6 +51,11 @@ export type Outcome =
 export interface Realm {
   /** Set by its owner when bytes may travel beside lines and settlements; an engine that has no way for them leaves it alone. */
   carriesBytes?: boolean;
+  /**
+   * Set by its owner when the realm's thread can be ended from outside. Without that an engine does nothing for a program that no clock of its own
+   * reaches.
+   */
+  canBeEnded?: boolean;
   /** Told in the middle of an entry that takes long what the program has printed so far, as lines; the outcome has the rest. */
   onOutput: ((lines: string) => void) | undefined;
   /** Evaluates prepared code (a function expression) in a fresh guest with the catalog's tools, and calls it. */

@@ -12,6 +12,9 @@ const COUNT_BYTES = 5;
 /** Longest form of a number, with its tag. */
 const NUMBER_BYTES = 9;
 
+/** A number of JSON (RFC 8259, 6) that has more than digits. */
+const NUMERAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
 /** The bytes of a value; `undefined` for text that is not what `JSON.stringify` writes. */
 export function transcribe(text: string): Uint8Array | undefined {
   try {
@@ -150,7 +153,7 @@ class Transcript {
       let to = from;
       let isSimple = true;
       for (; source[to] !== 34; to++) {
-        if (source[to] === undefined) throw NOT_JSON;
+        if (source[to] === undefined || (source[to] as number) < 32) throw NOT_JSON;
         if (source[to] === 92) {
           isSimple = false;
           to++;
@@ -184,7 +187,7 @@ class Transcript {
     const from = this.#at + 1;
     let to = from;
     let byte = source[to] as number;
-    while (byte !== 34 && byte !== 92 && byte < 128) byte = source[++to] as number;
+    while (byte !== 34 && byte !== 92 && byte >= 32 && byte < 128) byte = source[++to] as number;
     if (byte === 34) {
       const length = to - from;
       this.#at = to + 1;
@@ -199,7 +202,7 @@ class Transcript {
     }
     let isSimple = true;
     for (; byte !== 34; byte = source[++to] as number) {
-      if (byte === undefined) throw NOT_JSON;
+      if (byte === undefined || byte < 32) throw NOT_JSON;
       if (byte === 92) {
         isSimple = false;
         to++;
@@ -231,15 +234,16 @@ class Transcript {
     for (; byte >= 48 && byte <= 57; byte = source[++to] as number) number = number * 10 + byte - 48;
     const isInt = byte !== 46 && byte !== 101 && byte !== 69;
     if (isInt) {
-      if (to === first) throw NOT_JSON;
+      if (to === first || (source[first] === 48 && to - first > 1)) throw NOT_JSON;
       // Nine digits are exact, and an int; `-0` is none.
       if (to - first > 9 || (isNegative && number === 0)) number = Number(source.toString('latin1', from, to));
       else if (isNegative) number = -number;
     } else {
       while ((byte >= 48 && byte <= 57) || byte === 46 || byte === 101 || byte === 69 || byte === 43 || byte === 45)
         byte = source[++to] as number;
-      number = Number(source.toString('latin1', from, to));
-      if (Number.isNaN(number)) throw NOT_JSON;
+      const numeral = source.toString('latin1', from, to);
+      if (!NUMERAL.test(numeral)) throw NOT_JSON;
+      number = Number(numeral);
     }
     this.#at = to;
     this.#room(NUMBER_BYTES);

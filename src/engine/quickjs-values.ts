@@ -11,8 +11,12 @@ const NUMBER_LENGTH = 32;
 /** Longest JSON text of a character (UTF-16 unit). */
 const ESCAPE_LENGTH = 6;
 
-/** Words by which a program may give an object a `toJSON`, or a prototype for whose sake it crosses in another way than by its members. */
-const UNPLAIN = /toJSON|\bURL\b|\bprototype\b|__proto__|PrototypeOf|\beval\b|\bFunction\b|\bconstructor\b/;
+/**
+ * Words by which a program may give an object a `toJSON`, or a prototype for whose sake it crosses in another way than by its members; and, against
+ * accidents, an array that is longer than what is in it, whose holes the engine would write one by one.
+ */
+const UNPLAIN =
+  /toJSON|\bURL\b|\bprototype\b|__proto__|PrototypeOf|\beval\b|\bFunction\b|\bconstructor\b|\.length\s*=[^=]|\bArray\s*\(\s*[\w(]/;
 
 /**
  * Whether a program's objects can be written without a look at their prototypes. A program that hides such a word gets the members of its
@@ -76,6 +80,7 @@ class PlainReader {
       this.#at += (head & 1) === 0 ? head >>> 1 : head & ~1;
     }
     this.#value(0);
+    if (this.#to > this.#mostBytes) throw NOT_PLAIN;
     const bytes = Buffer.from(this.#out.buffer, 0, this.#to);
     return bytes.toString(this.#ascii ? 'latin1' : 'utf8');
   }
@@ -148,6 +153,8 @@ class PlainReader {
     const place = this.#number() * 3;
     const [start, end, height] = [this.#objects[place], this.#objects[place + 1], this.#objects[place + 2]];
     if (start === undefined || end === undefined || height === undefined || end === 0 || depth + height > DEPTH) throw NOT_PLAIN;
+    // References make much of little: whoever has more than may leave is told before there is room for it.
+    if (this.#to + end - start > this.#mostBytes) throw NOT_PLAIN;
     this.#room(end - start);
     this.#out.copyWithin(this.#to, start, end);
     this.#to += end - start;
@@ -175,6 +182,7 @@ class PlainReader {
   #string(): void {
     const head = this.#number();
     const length = head >>> 1;
+    if (this.#to + length > this.#mostBytes) throw NOT_PLAIN;
     if ((head & 1) === 1) {
       this.#wideString(length);
       return;

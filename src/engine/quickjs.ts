@@ -32,6 +32,8 @@ const WRITE = 5;
 /** Stands on both sides of the place of a text in `#written`; and a place and a length in one number. See sandbox-runtime/outbox.ts. */
 const WRITTEN = '\u0002';
 const PLACE = 2 ** 32;
+/** Characters of all such texts of a turn: they and the lines become one text. */
+const MOST_WRITTEN = 2 ** 27;
 /** Settlements that are shorter are parsed inside: making bytes of them takes its time to begin with. */
 const WORTH_TRANSCRIBING = 32 * 1024;
 /** What a program prints is told before its turn ends, when that takes longer. */
@@ -89,6 +91,7 @@ export async function makeBootImage(wasm: WebAssembly.Module): Promise<Uint8Arra
 class QuickJsRealm implements Realm {
   onOutput: ((lines: string) => void) | undefined;
   carriesBytes = false;
+  canBeEnded = false;
   readonly #memory: GuestMemory;
   readonly #instance: Instance;
   readonly #answer: Answer;
@@ -109,6 +112,8 @@ class QuickJsRealm implements Realm {
   #written: string[] = [];
   #roomToWrite = 0;
   #memoryBytes = 0;
+  /** Longest of these texts that could still cross. */
+  #mostWritten = 0;
   #interrupted = false;
   #halted = false;
   #starved = false;
@@ -203,7 +208,8 @@ class QuickJsRealm implements Realm {
         seed: this.#seeds.next(),
         // As much again as the guest itself may hold.
         ...(this.carriesBytes && { roomForBytes: options.memoryBytes }),
-        writesPlain: makesPlainObjects(code),
+        // The writer walks an array to its length, holes and all, and looks at no clock meanwhile.
+        writesPlain: this.canBeEnded && makesPlainObjects(code),
       };
       this.#call(bridge.begin, JSON.stringify(begin));
       const program = this.#evaluate(context, code, PROGRAM_FILE);
@@ -262,6 +268,7 @@ class QuickJsRealm implements Realm {
   }
 
   reset(): boolean {
+    this.#written = [];
     if (this.#broken || this.#memory.grown || this.#memory.stackOverran(this.#stackBytes)) return false;
     const base = this.#images.get(this.#catalog)?.base;
     if (base === undefined) return false;
@@ -283,8 +290,9 @@ class QuickJsRealm implements Realm {
   }
 
   /** Puts the catalog's image in place, unless it is there already. */
-  #prepare(catalog: string, { stackBytes, memoryBytes }: StartOptions): Boot {
+  #prepare(catalog: string, { stackBytes, memoryBytes, guest }: StartOptions): Boot {
     this.#memoryBytes = memoryBytes;
+    this.#mostWritten = Math.min(MOST_WRITTEN, Math.max(guest.valueBytes, guest.argumentBytes) + 1);
     const boot = this.#booted;
     if (this.#clean !== catalog) {
       const base = this.#images.get(catalog)?.base;
@@ -308,7 +316,7 @@ class QuickJsRealm implements Realm {
     this.#attached = [];
     this.#written = [];
     // As much again as the guest itself may hold.
-    this.#roomToWrite = this.#memoryBytes;
+    this.#roomToWrite = Math.min(this.#memoryBytes, MOST_WRITTEN);
     this.#interrupted = false;
     this.#halted = false;
     const dead = (kind: ErrorKind, spent?: LimitName): Outcome => ({
@@ -394,11 +402,13 @@ class QuickJsRealm implements Realm {
     this.#memory.bytes.set(bytes, pointer);
     // The engine frees them with the buffer.
     const buffer = ffi.QTS_NewArrayBuffer(context, pointer, bytes.length);
+    const starved = this.#starved;
     const value = ffi.QTS_bjson_decode(context, buffer);
     ffi.QTS_FreeValuePointer(context, buffer);
     const exception = ffi.QTS_ResolveException(context, value);
     if (exception === 0) return value;
     ffi.QTS_FreeValuePointer(context, exception);
+    this.#starved = starved;
     return undefined;
   }
 
@@ -464,15 +474,18 @@ class QuickJsRealm implements Realm {
   /** Keeps a plain value as JSON text for one of the turn's lines. Its place and length in one number, or -1 for what is not plain. */
   #writePlain(context: number, value: number): number {
     const { ffi } = this.#instance;
+    const starved = this.#starved;
     const encoded = ffi.QTS_bjson_encode(context, value);
     const exception = ffi.QTS_ResolveException(context, encoded);
     if (exception !== 0) {
+      // If there was no room for it: the guest's own way may need less.
+      this.#starved = starved;
       ffi.QTS_FreeValuePointer(context, exception);
       return -1;
     }
     const pointer = ffi.QTS_GetArrayBuffer(context, encoded);
     const bytes = this.#memory.bytes.subarray(pointer, pointer + ffi.QTS_GetArrayBufferLength(context, encoded));
-    const text = readPlain(bytes, this.#roomToWrite);
+    const text = readPlain(bytes, Math.min(this.#roomToWrite, this.#mostWritten));
     ffi.QTS_FreeValuePointer(context, encoded);
     if (text === undefined || text.length > this.#roomToWrite) return -1;
     this.#roomToWrite -= text.length;

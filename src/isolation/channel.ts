@@ -10,6 +10,8 @@ export interface Channel {
   departure?(): Promise<void> | undefined;
   /** Whether `beside` arrives. Where it does not, bytes are base64 in the text. */
   readonly carriesBytes?: boolean;
+  /** Whether the far side can be ended whatever it is doing: it has a thread or a process of its own. Only the far side asks. */
+  readonly canBeEnded?: boolean;
   /** Set once, by whoever reads this end. */
   onMessage: (text: string, image?: ArrayBuffer, beside?: readonly ArrayBuffer[]) => void;
   /** The other side is gone and was not asked to go; `reason` is for the host's own trace. */

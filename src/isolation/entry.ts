@@ -19,6 +19,7 @@ const { wasm, alone } = workerData as WorkerStart;
 const engine = await createQuickJs(wasm);
 const channel: Channel = {
   carriesBytes: true,
+  canBeEnded: true,
   send(text, image, beside = []) {
     if (image === undefined && beside.length === 0) port.postMessage(text);
     else port.postMessage([text, image, beside], image === undefined ? beside : [image, ...beside]);

@@ -65,6 +65,7 @@ export function serveJail(channel: Channel, engine: Engine, fault: (error: unkno
     if (realm === undefined) {
       realm = await engine.open(memoryBytes);
       realm.carriesBytes = carriesBytes;
+      realm.canBeEnded = channel.canBeEnded === true;
     } else realms.delete(memoryBytes);
     realms.set(memoryBytes, realm);
     for (const [size, oldest] of realms) {

@@ -46,6 +46,7 @@ const channel: Channel = {
     return mostBytes;
   },
   carriesBytes: true,
+  canBeEnded: true,
   send(text, image, beside) {
     for (const part of writeMessage(text, image, beside, mostBytes)) pipe.write(part);
   },

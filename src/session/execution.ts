@@ -368,9 +368,12 @@ export class Execution {
     try {
       this.#hearOut(messages, wake);
     } finally {
-      // Only now, whatever became of the program: a call that its end follows in the same turn is not made.
-      this.#broker.proceed();
-      this.#proceeding = false;
+      try {
+        // Only now, whatever became of the program: a call that its end follows in the same piece of a turn is not made.
+        this.#broker.proceed();
+      } finally {
+        this.#proceeding = false;
+      }
     }
     if (this.#settlements.length > 0) this.#flushSoon();
   }
@@ -475,7 +478,8 @@ export class Execution {
     const place = this.#stack?.id === id && this.#program !== undefined ? framePosition(this.#stack.stack, this.#program) : undefined;
     this.#stack = undefined;
     const input = (): unknown => {
-      const size = sizeUpTo(limits.argumentBytes, text) + bytesIn(beside);
+      const carried = bytesIn(beside);
+      const size = sizeUpTo(limits.argumentBytes - carried, text) + carried;
       if (size > limits.argumentBytes) {
         throw new CodeModeError(
           'limit_exceeded',

@@ -124,6 +124,37 @@ describe('calls of one turn', () => {
     expect(await broker.settled(0)).toEqual([]);
   });
 
+  test('nobody is asked about a call whose program has ended in the meantime', async () => {
+    const asked: unknown[] = [];
+    const { broker, end } = setup([pickyTool()], {
+      policy: ({ tool }) => {
+        asked.push(tool);
+        return 'allow';
+      },
+    });
+    broker.take({ id: 1, index: 0, input: 1 }, () => undefined);
+    end();
+    broker.proceed();
+    await turn();
+    expect(asked).toEqual([]);
+  });
+
+  test('each runs in the context of the program, whatever the tool of another has entered', async () => {
+    const storage = new AsyncLocalStorage<unknown>();
+    const seen: unknown[] = [];
+    const execute = (input: unknown): void => {
+      seen.push(storage.getStore());
+      storage.enterWith(input);
+    };
+    await storage.run('program', async () => {
+      const { broker } = setup([pickyTool({ execute })]);
+      for (const id of [1, 2, 3]) broker.take({ id, index: 0, input: id }, () => undefined);
+      broker.proceed();
+      await turn();
+    });
+    expect(seen).toEqual(['program', 'program', 'program']);
+  });
+
   test('go on side by side, whether or not they take time', async () => {
     for (const execute of [() => 1, async () => 1]) {
       const { broker, events } = setup([toolOf('each', { execute })]);

@@ -202,4 +202,13 @@ describe('a big value arrives as a small one does', () => {
     expect(taken).toEqual({ '\u00020\u0002': 1 });
     expect(value).toEqual({ rows: Array(300).fill('\u00020\u0002'), small: '\u00020\u0002' });
   });
+
+  test('a value that references make far too long ends the program by its limit, and breaks nothing', async () => {
+    const { status, error } = await codeMode.run(`
+      let value = Array.from({ length: 300 }, (_, i) => 'x'.repeat(100) + i);
+      for (let i = 0; i < 14; i++) value = [value, value];
+      return value;`);
+    expect(status).toBe('error');
+    expect(['limit', 'memory', 'timeout']).toContain(error?.kind);
+  });
 });

@@ -70,3 +70,8 @@ test('names beyond those that are kept are written all the same', () => {
     expect(small(input)).toBe(JSON.stringify(input));
   }
 });
+
+test('an object with a toJSON of its own goes the general way, listed or not', () => {
+  const hidden = Object.defineProperty({ a: 1 }, 'toJSON', { value: () => ({ b: 2 }), enumerable: false });
+  expect(createSmallInputs()(hidden)).toBeUndefined();
+});
