@@ -1,5 +1,5 @@
 // What a run shows on the terminal while it goes on: the same figures that the report has, as plain text.
-import { type Comparison, type Curve, type Part, ratios, rowOf, spread, type Table } from './result.ts';
+import { type Comparison, type Curve, type Part, type Row, ratios, rowOf, spread, type Table } from './result.ts';
 
 export function print(part: Part): void {
   console.log(`\n${part.title}`);
@@ -19,11 +19,13 @@ export function short(figure: number): string {
 function comparison({ unit, rows, ours, floor, ...part }: Comparison): string[][] {
   const whole = { unit, rows, ours, ...part };
   const base = [ours, ...(floor === undefined ? [] : [floor])].flatMap((name) => rowOf(whole, name) ?? []);
+  // How many times as dear, also where more of the unit is better.
+  const dearness = (row: Row, to: Row): number[] => (part.better === 'more' ? ratios(to, row) : ratios(row, to));
   return [
     ['', unit, 'p10', 'p90', ...base.map(({ subject }) => `× ${subject}`)],
     ...rows.map((row) => {
       const { median, p10, p90 } = spread(row.rounds);
-      return [row.subject, ...[median, p10, p90].map(short), ...base.map((to) => short(spread(ratios(row, to)).median))];
+      return [row.subject, ...[median, p10, p90].map(short), ...base.map((to) => short(spread(dearness(row, to)).median))];
     }),
   ];
 }

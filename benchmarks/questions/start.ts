@@ -135,6 +135,9 @@ export const question: Question = {
       rounds: 3,
       isFresh: true,
     });
+    bench.note(
+      `Beside a number of tools ${ALIKE.join('; ')} are left out: they go the way of their kin, at more cost. Every system is warmed up for the same time before rounds are counted.`,
+    );
     bench.aim({
       what: 'starting in a thread, above the empty message, in empty messages',
       value: medianRatio(row, OURS, MESSAGE) - 1,
