@@ -26,6 +26,7 @@ const LIFELINE = 4;
 /** A thread that sleeps until the host's end of the lifeline is gone: the only one that notices while a guest is in native code. */
 const WATCHER = `
   const { readSync } = require('node:fs');
+  require('node:worker_threads').parentPort.postMessage('watching');
   for (;;) {
     try {
       if (readSync(${LIFELINE}, Buffer.alloc(1)) === 0) break;
@@ -78,9 +79,16 @@ async function begin({ watch, mostBytes: most, ...start }: ChildStart): Promise<
   // What the host says meanwhile waits for the jail.
   const early: Parameters<Channel['onMessage']>[] = [];
   channel.onMessage = (...message) => void early.push(message);
-  if (watch) new Worker(WATCHER, { eval: true, env: {}, execArgv: [] }).on('error', end);
-  serveJail(channel, await open(start), end);
+  const [engine] = await Promise.all([open(start), watch ? watchHost() : undefined]);
+  serveJail(channel, engine, end);
   for (const message of early) channel.onMessage(...message);
+}
+
+/** Resolves when the watcher is at its post: one that starts when a guest is stuck already would never get there. */
+function watchHost(): Promise<void> {
+  const watcher = new Worker(WATCHER, { eval: true, env: {}, execArgv: [] });
+  watcher.on('error', end);
+  return new Promise((resolve) => watcher.once('message', () => resolve()));
 }
 
 async function open({ engine, allowNode22 }: Omit<ChildStart, 'watch' | 'mostBytes'>): Promise<Engine> {
